@@ -1,0 +1,261 @@
+/* What the analyses found: plain data, filled by pure functions from a sealed run, printed by views.
+ *
+ * Conventions: *_ns are int64_t nanoseconds, UNKNOWN where nobody knows; *_ratio are doubles 0–1, NAN where
+ * unknown; *_index refer to rows of the run; text fields are ids in run->strings unless the type is
+ * const char *, which is then a literal or msgid. Rows are sorted as the section's comment says. */
+#ifndef WARPLIGHT_ANALYZE_REPORT_H
+#define WARPLIGHT_ANALYZE_REPORT_H
+
+#include "analyze/msg.h"
+#include "model/run.h"
+
+/* ---- the ledger (DESIGN §4) ---------------------------------------------------------------------------- */
+
+enum account {
+    ACCOUNT_COMPUTE,
+    ACCOUNT_COMPUTE_COPY,
+    ACCOUNT_COMPUTE_COMM,
+    ACCOUNT_COMM,
+    ACCOUNT_COPY,
+    ACCOUNT_BUSY_COUNT, /* accounts before this one are busy time */
+    IDLE_STARTUP = ACCOUNT_BUSY_COUNT,
+    IDLE_DATA_LOADING,
+    IDLE_LAUNCH_BOUND,
+    IDLE_HOST_SYNC,
+    IDLE_HOST_COMPUTE,
+    IDLE_HOST_IO,
+    IDLE_HOST_WAIT,
+    IDLE_ALLOCATOR,
+    IDLE_WARMUP,
+    IDLE_DEPENDENCY,
+    IDLE_QUEUE,
+    IDLE_LAUNCH_LATENCY,
+    IDLE_PROFILER,
+    IDLE_UNKNOWN,
+    IDLE_SHUTDOWN,
+    ACCOUNT_COUNT,
+};
+
+/* "compute", "compute+copy", "idle:data-loading", …: fixed names for machines. */
+const char *account_name(enum account account);
+/* One line for people: what the account means (msgid). */
+const char *account_meaning(enum account account);
+
+struct device_report {
+    uint32_t device;             /* run->devices */
+    struct interval window;
+    int64_t wall_ns;             /* = Σ ledger_ns, exactly */
+    int64_t busy_ns;             /* = Σ of the accounts that are not idle */
+    int64_t ledger_ns[ACCOUNT_COUNT];
+    int64_t gap_count;
+    int64_t longest_gap_ns;
+    int64_t op_count;            /* kernels, copies, memsets, graphs in the window */
+    int64_t op_sum_ns;           /* plain sum of their durations; > busy_ns where they overlap */
+};
+
+/* One piece of one gap: a stretch of device idle time with one cause and one culprit. Sorted by time. */
+struct gap_piece {
+    int64_t start, end;
+    uint32_t gap;        /* number of the gap, per report, pieces of one gap are adjacent */
+    uint32_t device;     /* run->devices */
+    uint32_t next_op;    /* run->ops: the op that ended the gap; NONE at the end of the window */
+    uint32_t thread;     /* the culprit thread, run->threads; NONE */
+    uint32_t call;       /* innermost API or OS span of that thread then; NONE */
+    uint32_t operator_;  /* innermost framework operator; NONE */
+    uint32_t annotation; /* innermost annotation; NONE */
+    uint32_t frame;      /* innermost Python frame span; NONE */
+    uint32_t stack;      /* text of a recorded call stack, 0 */
+    uint8_t cause;       /* enum account, IDLE_* */
+};
+
+/* Idle time of one device summed by cause and culprit. Sorted by total_ns, largest first. */
+struct culprit_row {
+    uint32_t device;
+    enum account cause;
+    uint32_t thread;
+    uint32_t call;       /* name id, 0 none */
+    uint32_t operator_;  /* name id */
+    uint32_t annotation; /* name id */
+    uint32_t frame;      /* name id */
+    int64_t count;       /* gap pieces */
+    int64_t total_ns, longest_ns;
+    int64_t first_ns;    /* moment of the longest piece */
+};
+
+/* ---- tables ------------------------------------------------------------------------------------------- */
+
+/* One row per distinct kernel name (all devices together), largest total first. */
+struct kernel_row {
+    uint32_t name;         /* full, demangled where it can be */
+    const char *short_name; /* owned by report->arena */
+    int64_t count, total_ns, min_ns, median_ns, max_ns;
+    double busy_share_ratio;   /* total_ns ÷ Σ busy_ns of the devices */
+    uint32_t shape;            /* the most frequent launch configuration; NONE */
+    int64_t shape_count;       /* number of distinct configurations */
+    double occupancy_ratio;    /* theoretical, of that shape; NAN */
+    double sm_fill_ratio;      /* blocks ÷ (SMs × resident blocks), at most 1; NAN. Time-weighted over shapes */
+    bool is_comm, is_tuned_library, is_matrix, uses_tensor_cores, is_fp64;
+};
+
+/* One row per direction and memory kinds, largest total first. */
+struct copy_row {
+    enum copy_dir dir;
+    enum mem_kind src, dst;
+    bool is_memset;
+    const char *kind;       /* "HtoD pageable", fixed English name for machines */
+    int64_t count, bytes;   /* bytes: UNKNOWN if any copy's size is unknown and none is known */
+    int64_t unknown_bytes_count;
+    int64_t total_ns, min_ns, median_ns, max_ns;
+    double rate_bytes_per_s;   /* known bytes ÷ their time; NAN */
+    double overlapped_ratio;   /* share of total_ns during which a kernel ran on the same device */
+    int64_t small_count;       /* copies below 64 KiB */
+};
+
+/* One row per API call name, largest total first. */
+struct call_row {
+    uint32_t name;
+    int64_t count, total_ns, min_ns, median_ns, max_ns;
+    int64_t launched_ops; /* GPU ops whose launching call it is */
+};
+
+struct launch_stats {
+    int64_t launches;         /* API calls that started at least one GPU op */
+    int64_t call_total_ns, call_median_ns;
+    int64_t delay_count;      /* ops with a call */
+    int64_t delay_total_ns, delay_median_ns, delay_p95_ns, delay_max_ns; /* op start − call end, if positive */
+    int64_t delay_own_stream_ns; /* part during which the op's own stream was still busy */
+    int64_t delay_hardware_ns;   /* the rest */
+    int64_t floor_ns;            /* the run's own launch latency: 5th percentile of call start → op start into an idle device */
+    int64_t shorter_than_call;   /* kernels shorter than their launch call */
+    double launches_per_s;
+};
+
+/* Framework operators, as torch.profiler's key_averages() counts them. Largest device_total first, then
+ * host_total. */
+struct operator_row {
+    uint32_t name;
+    int64_t count;
+    int64_t host_total_ns, host_self_ns, device_total_ns, device_self_ns;
+};
+
+struct step_row {
+    int64_t start, end;      /* from one step's first launch to the next one's */
+    uint32_t name;           /* annotation that names it, or 0 */
+    int64_t busy_ns, idle_ns;
+    int64_t ops;
+    bool outlier;
+    enum account outlier_cause; /* the account that grew most against the median step */
+    int64_t outlier_excess_ns;
+};
+
+enum step_origin { STEPS_NONE, STEPS_SEQUENCE /* found in the launch sequence */, STEPS_ANNOTATED };
+
+struct step_report {
+    enum step_origin origin;
+    uint32_t device;
+    int64_t count, period_launches;
+    int64_t median_ns, min_ns, max_ns, p95_ns;
+    double coverage_ratio; /* share of the window that lies in steps */
+    VEC(struct step_row) rows;
+};
+
+struct stream_row {
+    uint32_t stream; /* run->streams */
+    int64_t ops, busy_ns, sum_ns;
+    double alone_ratio; /* share of busy_ns during which no other stream of the device ran */
+};
+
+struct concurrency_report { /* how much ran at once on each device */
+    uint32_t device;
+    int64_t max_streams;          /* most streams busy at one moment */
+    double mean_streams;          /* over busy time */
+    int64_t ns_at_least_two;
+};
+
+struct memory_report {
+    uint32_t device;
+    uint32_t process;
+    int64_t peak_allocated_bytes, peak_reserved_bytes; /* UNKNOWN */
+    int64_t peak_time;
+    int64_t first_allocated_bytes, last_allocated_bytes;
+    int64_t total_bytes; /* the device's memory, 0 unknown */
+    int64_t samples;
+};
+
+struct comm_row { /* per collective and group size, largest total first */
+    uint32_t name;
+    int64_t count, total_ns, exposed_ns, bytes; /* bytes UNKNOWN */
+    int64_t group_size;
+};
+
+struct rank_row {
+    int32_t rank; /* −1: not a rank, source number counts */
+    uint32_t source, device;
+    int64_t wall_ns, busy_ns, compute_ns, comm_exposed_ns, idle_ns;
+    int64_t step_median_ns;
+    bool straggler; /* the others wait for it: least waiting in collectives, latest arrivals */
+    double excess_ratio; /* its compute + host time over the median rank's */
+};
+
+/* How much faster could it get at all. */
+struct amdahl_report {
+    uint32_t device;
+    int64_t wall_ns, gpu_ns, host_only_ns, comm_ns; /* wall = gpu + host_only + comm */
+    double speedup_gpu_twice;     /* a GPU twice as fast */
+    double speedup_gpu_infinite;  /* = wall ÷ (host_only + comm) */
+    double speedup_second_gpu;    /* half of gpu_ns each, communication unchanged */
+};
+
+/* ---- findings (DESIGN §5) ------------------------------------------------------------------------------ */
+
+enum severity { SEVERITY_INFO, SEVERITY_WARN, SEVERITY_CRITICAL };
+
+struct finding {
+    const char *id;        /* "idle-data-loading" */
+    const char *class_;    /* "idle", "transfer", "kernel", "scale", "health", "trust" */
+    enum severity severity;
+    double confidence_ratio;
+    int64_t lost_ns;       /* device time that this explains */
+    int64_t saving_ns[2];  /* low, high: of the run's wall time */
+    uint32_t device;       /* NONE: all */
+    struct msg title;
+    VEC(struct msg) evidence;
+    struct msg action;
+};
+
+struct report {
+    const struct run *run;
+    struct arena arena;
+    struct interval window;
+    bool narrowed;  /* the window or the device was chosen by the user */
+    VEC(struct device_report) devices;
+    VEC(struct gap_piece) gaps;
+    VEC(struct culprit_row) culprits;
+    VEC(struct kernel_row) kernels;
+    VEC(struct copy_row) copies;
+    VEC(struct call_row) calls;
+    struct launch_stats launches;
+    VEC(struct operator_row) operators;
+    struct step_report steps;
+    VEC(struct stream_row) streams;
+    VEC(struct concurrency_report) concurrency;
+    VEC(struct memory_report) memory;
+    VEC(struct comm_row) comms;
+    VEC(struct rank_row) ranks;
+    VEC(struct amdahl_report) amdahl;
+    VEC(struct finding) findings; /* best first; findings.at[0] is "the answer" */
+};
+
+/* Narrows what is analysed. Zeroed: everything. */
+struct report_options {
+    bool has_from, has_to;
+    int64_t from_ns, to_ns; /* on the run's clock */
+    bool has_device;
+    int64_t device;         /* the source's number */
+};
+
+/* Fills report (release it with report_release()). The run must be sealed and outlive the report. */
+void report_build(struct report *report, const struct run *run, const struct report_options *options);
+void report_release(struct report *report);
+
+#endif

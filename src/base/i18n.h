@@ -1,0 +1,21 @@
+/* Translation for people. Machine output never passes through here.
+ *
+ * The catalogue is compiled in (po/zh_CN.po → msgfmt → bytes), so a single binary speaks both languages on a
+ * machine that has neither locale nor catalogue installed. The language is chosen once, by cmd/. */
+#ifndef WARPLIGHT_BASE_I18N_H
+#define WARPLIGHT_BASE_I18N_H
+
+enum lang { LANG_EN, LANG_ZH };
+
+/* Chooses from WARPLIGHT_LANG, LANGUAGE, LC_ALL, LC_MESSAGES, LANG, in that order; else English. */
+enum lang i18n_from_environment(void);
+/* Call once, before the first translation. */
+void i18n_set(enum lang lang);
+enum lang i18n_lang(void);
+/* Returns the translation in the chosen language, or msgid itself. */
+const char *i18n_text(const char *msgid) __attribute__((format_arg(1)));
+
+#define _(msgid)  i18n_text(msgid)
+#define N_(msgid) msgid
+
+#endif
