@@ -75,11 +75,11 @@ struct culprit_row {
     uint32_t thread;
     uint32_t call;       /* name id, 0 none */
     uint32_t operator_;  /* name id */
-    uint32_t annotation; /* name id */
     uint32_t frame;      /* name id */
-    int64_t count;       /* gap pieces */
+    const char *annotation; /* numbers replaced by '*' ("step *"), owned by report->arena; NULL none */
+    int64_t count;       /* stretches of idle time */
     int64_t total_ns, longest_ns;
-    int64_t first_ns;    /* moment of the longest piece */
+    int64_t longest_at;  /* moment of the longest stretch */
 };
 
 /* ---- tables ------------------------------------------------------------------------------------------- */
