@@ -30,7 +30,7 @@
 
 #define vec_push(v, value) (*vec_new(v) = (value))
 
-#define vec_each(v, item) for (__typeof__(&(v)->at[0]) item = (v)->at; item < (v)->at + (v)->count; item++)
+#define vec_each(v, item) for (__typeof__(*(v)->at) *item = (v)->at; item < (v)->at + (v)->count; item++)
 
 #define vec_release(v)                                                                                       \
     do {                                                                                                     \

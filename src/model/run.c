@@ -82,7 +82,7 @@ void run_fact(struct run *run, uint32_t source, const char *key, const char *val
             (void)vec_new(vec);                                                                              \
             break;                                                                                           \
         }                                                                                                    \
-        __typeof__(&(vec)->at[0]) row = &(vec)->at[hit_];                                                        \
+        __typeof__(*(vec)->at) *row = &(vec)->at[hit_];                                                        \
         if (same) {                                                                                          \
             return hit_;                                                                                     \
         }                                                                                                    \
