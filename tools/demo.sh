@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Shows what Warplight says about recordings of real programs on a real GPU. Needs no GPU.
+set -eu
+cd "$(dirname "$0")/.."
+warplight=$1
+samples=tests/samples/torch
+
+case "${WARPLIGHT_LANG:-${LANGUAGE:-${LC_ALL:-${LC_MESSAGES:-${LANG:-}}}}}" in
+zh*) say() { echo "── $2"; } ;;
+*) say() { echo "── $1"; } ;;
+esac
+
+show() { # RECORDING ENGLISH CHINESE
+    say "$2" "$3"
+    echo "   warplight report $samples/$1"
+    echo
+    "$warplight" report "$samples/$1"
+    echo
+}
+
+show loader_starved.json.gz \
+    "A training loop on an H200 that waits for its data loader. The first finding names the gap, the thread and the fix." \
+    "H200 上的一个训练循环，在等数据加载。第一条发现给出空档的原因、哪个线程造成的、该改哪里。"
+show pageable_h2d.json.gz \
+    "The same GPU, fed from pageable host memory: the copies, not the kernels, fill the time." \
+    "同一块 GPU，数据来自可换页的主机内存：占满时间的是拷贝，而不是内核。"
+show gemm_bf16.json.gz \
+    "A healthy run: nothing to fix, and the next bottleneck is named." \
+    "一次健康的运行：没有要改的，并指出下一个瓶颈。"
+
+if [ -e /dev/nvidiactl ] || [ -e /dev/kfd ]; then
+    if ! "$warplight" help | grep -qw record; then
+        say "This machine has a GPU. Recording a live program (warplight record) is planned and not there yet." \
+            "这台机器有 GPU。直接录制运行中的程序（warplight record）已在计划中，目前还没有。"
+    fi
+fi

@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+"""Turns files into C source, so that one binary carries them.
+
+    embed.py blob SYMBOL FILE OUTPUT        const unsigned char SYMBOL[]; const size_t SYMBOL_size;
+    embed.py pages FOLDER OUTPUT DEPFILE    const struct page pages[] of FOLDER/*.md (see cmd/pages.h)
+"""
+import pathlib
+import sys
+
+
+def blob(symbol, source, output):
+    data = pathlib.Path(source).read_bytes()
+    rows = [",".join(map(str, data[at:at + 24])) for at in range(0, len(data), 24)]
+    # The final zero keeps the array legal when the file is empty, and ends text that is read as a string.
+    pathlib.Path(output).write_text(
+        "#include <stddef.h>\n\n"
+        f"extern const unsigned char {symbol}[];\nextern const size_t {symbol}_size;\n"
+        f"const unsigned char {symbol}[] = {{\n" + "".join(row + ",\n" for row in rows) + "0};\n"
+        f"const size_t {symbol}_size = {len(data)};\n")
+
+
+def literal(text):
+    """C string literals, a line each, of text's UTF-8 bytes."""
+    lines = []
+    for line in text.splitlines(keepends=True):
+        escaped = "".join(
+            chr(byte) if 32 <= byte < 127 and chr(byte) not in '"\\?' else f"\\{byte:03o}" for byte in line.encode())
+        lines.append(f'    "{escaped}"')
+    return "\n".join(lines) or '    ""'
+
+
+def pages(folder, output, depfile):
+    """FOLDER/ID.md is English, FOLDER/ID.zh_CN.md is its translation."""
+    root = pathlib.Path(folder)
+    english = sorted(path for path in root.glob("*.md") if "." not in path.stem)
+    out = ['#include "cmd/pages.h"\n\nconst struct page pages[] = {\n']
+    used = []
+    for path in english:
+        chinese = path.with_suffix(".zh_CN.md")
+        used += [path] + ([chinese] if chinese.exists() else [])
+        out.append(f'{{"{path.stem}",\n{literal(path.read_text("utf-8"))},\n')
+        out.append(literal(chinese.read_text("utf-8")) if chinese.exists() else "    0")
+        out.append("},\n")
+    out.append("{0, 0, 0}};\n")
+    pathlib.Path(output).write_text("".join(out))
+    # The folder itself is a dependency: a new page changes it.
+    pathlib.Path(depfile).write_text(f"{output}: " + " ".join(map(str, [root] + used)) + "\n")
+
+
+def main():
+    mode, *rest = sys.argv[1:]
+    {"blob": blob, "pages": pages}[mode](*rest)
+
+
+main()

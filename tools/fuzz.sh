@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Runs every libFuzzer target of a build: first over its whole corpus (regression), then for some seconds of new
+# input. What breaks a target is kept in BUILD/crashes/.
+#
+#     tools/fuzz.sh BUILD SECONDS_PER_TARGET
+set -u
+cd "$(dirname "$0")/.." || exit 1
+build=$1
+seconds=$2
+passed=0
+failed=0
+
+export ASAN_OPTIONS=abort_on_error=1:allocator_may_return_null=1
+export UBSAN_OPTIONS=halt_on_error=1:abort_on_error=1:print_stacktrace=1
+mkdir -p "$build/crashes"
+
+check() { # TITLE COMMAND...
+    local title=$1 log
+    shift
+    log=$(mktemp)
+    if "$@" >"$log" 2>&1 </dev/null; then
+        passed=$((passed + 1))
+        echo "ok    $title: $(grep -E '^(stat::number_of_executed_units|Done|Executed)' "$log" | tail -n 1)"
+    else
+        failed=$((failed + 1))
+        echo "FAIL  $title"
+        tail -n 40 "$log"
+    fi
+    rm -f "$log"
+}
+
+shopt -s nullglob
+for target in "$build"/tests/fuzz/fuzz_*; do
+    if [ ! -f "$target" ] || [ ! -x "$target" ]; then
+        continue
+    fi
+    name=${target##*/}
+    seeds=(tests/fuzz/corpus/"${name#fuzz_}"/*)
+    grown="$build/corpus/$name"
+    mkdir -p "$grown"
+    limits=(-timeout=10 -rss_limit_mb=1024 "-artifact_prefix=$build/crashes/$name-")
+    if [ ${#seeds[@]} -gt 0 ]; then
+        check "$name corpus of ${#seeds[@]}" "$target" "${limits[@]}" "${seeds[@]}"
+        check "$name ${seconds} s" "$target" "${limits[@]}" -max_total_time="$seconds" -print_final_stats=1 \
+            "$grown" tests/fuzz/corpus/"${name#fuzz_}"
+    else
+        check "$name ${seconds} s" "$target" "${limits[@]}" -max_total_time="$seconds" -print_final_stats=1 "$grown"
+    fi
+done
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
