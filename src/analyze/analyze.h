@@ -30,7 +30,8 @@ void amdahl_build(struct report *report);
 /* needs all of the above: findings, ranked */
 void findings_build(struct report *report);
 
-/* ---- helpers that the analyses share -------------------------------------------------------------------- */
+/* ---- helpers that the analyses share --------------------------------------------------------------------
+ */
 
 /* Range of run->ops of the device that can overlap the window (ops are sorted by start; one longer op may
  * begin before it). */
@@ -44,23 +45,24 @@ struct interval op_clip(const struct run *run, uint32_t op, struct interval wind
 /* What an API call does, from its name, whatever the vendor. */
 enum call_class {
     CALL_OTHER,
-    CALL_LAUNCH,       /* kernel or graph launch */
-    CALL_COPY,         /* memcpy or memset */
-    CALL_SYNC,         /* blocks until the device has finished something */
-    CALL_ALLOC,        /* allocates or frees device or pinned memory */
-    CALL_MODULE,       /* loads code, compiles, initialises */
-    CALL_QUERY,        /* returns at once: attributes, event records, stream waits */
+    CALL_LAUNCH, /* kernel or graph launch */
+    CALL_COPY,   /* memcpy or memset */
+    CALL_SYNC,   /* blocks until the device has finished something */
+    CALL_ALLOC,  /* allocates or frees device or pinned memory */
+    CALL_MODULE, /* loads code, compiles, initialises */
+    CALL_QUERY,  /* returns at once: attributes, event records, stream waits */
 };
 enum call_class call_classify(const char *name);
 
 /* What a kernel is, from its name. Every known family of the vendor libraries, not one pattern. */
 struct kernel_class {
     bool is_comm;          /* NCCL, RCCL, NVSHMEM, MSCCL, custom all-reduce */
-    bool is_tuned_library; /* hand-tuned vendor or well-known library kernel: cuBLAS, cuDNN, CUTLASS, flash attention */
+    bool is_tuned_library; /* hand-tuned vendor or well-known library kernel: cuBLAS, cuDNN, CUTLASS, flash
+                              attention */
     bool is_matrix;        /* matrix product or convolution */
     bool uses_tensor_cores;
     bool is_fp64;
-    bool is_fp32_simt;     /* matrix product on the ordinary fp32 pipes (sgemm, ffma) */
+    bool is_fp32_simt; /* matrix product on the ordinary fp32 pipes (sgemm, ffma) */
 };
 struct kernel_class kernel_classify(const char *name);
 /* Appends a readable short form of a kernel's demangled or mangled name: no return type, arguments or long
@@ -70,8 +72,8 @@ void kernel_shorten(struct str *out, const char *name, size_t width);
 /* Median and percentile of n values; reorders them. n = 0 gives UNKNOWN. */
 int64_t stat_percentile(int64_t *values, size_t n, double p);
 
-/* Theoretical occupancy (resident warps ÷ maximum) of a launch on a device, and resident blocks per SM; NAN and
- * 0 where the device's limits are not known. Source: CUDA occupancy calculator rules. */
+/* Theoretical occupancy (resident warps ÷ maximum) of a launch on a device, and resident blocks per SM; NAN
+ * and 0 where the device's limits are not known. Source: CUDA occupancy calculator rules. */
 double occupancy_of(const struct device *device, const struct shape *shape, int32_t *blocks_per_sm);
 
 #endif

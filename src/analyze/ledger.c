@@ -1,7 +1,7 @@
 /* The ledger of each device: every nanosecond of its wall time in exactly one account (DESIGN §4).
  *
- * Ops are sorted by start, so "is some op of this class running at t" is "t < the latest end seen so far of the
- * class": three running maxima replace interval lists, and the sweep is linear. */
+ * Ops are sorted by start, so "is some op of this class running at t" is "t < the latest end seen so far of
+ * the class": three running maxima replace interval lists, and the sweep is linear. */
 #include "analyze/analyze.h"
 #include "base/i18n.h"
 
@@ -83,8 +83,7 @@ static struct interval *source_windows(const struct run *run)
     for (size_t i = 0; i < ops->count; i++)
         widen(&windows[run->devices.at[run_op_device(run, i)].source], ops->start[i], ops->end[i]);
     const struct span_table *spans = &run->spans;
-    vec_each(&run->threads, thread)
-    {
+    vec_each (&run->threads, thread) {
         uint32_t source = run->processes.at[thread->process].source;
         for (uint32_t i = thread->first_span; i < thread->first_span + thread->span_count; i++)
             widen(&windows[source], spans->start[i], spans->end[i]);
@@ -107,7 +106,7 @@ static struct interval narrow(struct interval window, const struct report_option
 struct sweep {
     struct report *report;
     struct device_report *ledger;
-    int64_t now;                  /* booked up to here */
+    int64_t now; /* booked up to here */
     int64_t busy_until[CLASS_COUNT];
 };
 
@@ -200,9 +199,8 @@ void ledger_build(struct report *report, const struct report_options *options)
         if (device->op_count == 0 || (options && options->has_device && device->id != options->device))
             continue;
         struct interval window = narrow(windows[device->source], options);
-        vec_push(&report->devices, ((struct device_report){.device = d,
-                                                           .window = window,
-                                                           .wall_ns = window.end - window.start}));
+        vec_push(&report->devices, ((struct device_report){
+                                       .device = d, .window = window, .wall_ns = window.end - window.start}));
         widen(&report->window, window.start, window.end);
     }
     if (report->devices.count == 0)
@@ -211,7 +209,8 @@ void ledger_build(struct report *report, const struct report_options *options)
                 widen(&report->window, windows[s].start, windows[s].end);
     if (report->window.start == UNKNOWN)
         report->window = (struct interval){0, 0};
-    vec_each(&report->devices, ledger) sweep_device(report, ledger, comm_names);
+    vec_each (&report->devices, ledger)
+        sweep_device(report, ledger, comm_names);
     free(comm_names);
     free(windows);
 }

@@ -1,7 +1,7 @@
 /* A sentence with typed values, kept apart from its language and number formatting.
  *
- * format is an English msgid (mark it N_()) with place holders {0} … {7}. A translation may reorder them. JSON
- * renders the English; text renders the translation. Values know their unit, so the same sentence reads
+ * format is an English msgid (mark it N_()) with place holders {0} … {7}. A translation may reorder them.
+ * JSON renders the English; text renders the translation. Values know their unit, so the same sentence reads
  * "4.21 ms" for a person and carries 4210000 for a machine. */
 #ifndef WARPLIGHT_ANALYZE_MSG_H
 #define WARPLIGHT_ANALYZE_MSG_H
@@ -40,16 +40,46 @@ struct msg {
     struct value values[MSG_VALUES];
 };
 
-static inline struct value value_count(int64_t i) { return (struct value){VALUE_COUNT, {.i = i}}; }
-static inline struct value value_ns(int64_t i) { return (struct value){VALUE_NS, {.i = i}}; }
-static inline struct value value_bytes(int64_t i) { return (struct value){VALUE_BYTES, {.i = i}}; }
-static inline struct value value_time(int64_t i) { return (struct value){VALUE_TIME, {.i = i}}; }
-static inline struct value value_ratio(double d) { return (struct value){VALUE_RATIO, {.d = d}}; }
-static inline struct value value_number(double d) { return (struct value){VALUE_NUMBER, {.d = d}}; }
-static inline struct value value_rate(double d) { return (struct value){VALUE_BYTES_PER_S, {.d = d}}; }
-static inline struct value value_text(const char *s) { return (struct value){VALUE_TEXT, {.s = s}}; }
-static inline struct value value_term(const char *s) { return (struct value){VALUE_TERM, {.s = s}}; }
-static inline struct value value_kernel(const char *s) { return (struct value){VALUE_KERNEL, {.s = s}}; }
+static inline struct value value_count(int64_t i)
+{
+    return (struct value){VALUE_COUNT, {.i = i}};
+}
+static inline struct value value_ns(int64_t i)
+{
+    return (struct value){VALUE_NS, {.i = i}};
+}
+static inline struct value value_bytes(int64_t i)
+{
+    return (struct value){VALUE_BYTES, {.i = i}};
+}
+static inline struct value value_time(int64_t i)
+{
+    return (struct value){VALUE_TIME, {.i = i}};
+}
+static inline struct value value_ratio(double d)
+{
+    return (struct value){VALUE_RATIO, {.d = d}};
+}
+static inline struct value value_number(double d)
+{
+    return (struct value){VALUE_NUMBER, {.d = d}};
+}
+static inline struct value value_rate(double d)
+{
+    return (struct value){VALUE_BYTES_PER_S, {.d = d}};
+}
+static inline struct value value_text(const char *s)
+{
+    return (struct value){VALUE_TEXT, {.s = s}};
+}
+static inline struct value value_term(const char *s)
+{
+    return (struct value){VALUE_TERM, {.s = s}};
+}
+static inline struct value value_kernel(const char *s)
+{
+    return (struct value){VALUE_KERNEL, {.s = s}};
+}
 
 /* msg_make("{0} of {1}", value_ns(x), value_ns(y)) */
 #define msg_make(format_, ...) ((struct msg){.format = (format_), .values = {__VA_ARGS__}})
@@ -57,7 +87,8 @@ static inline struct value value_kernel(const char *s) { return (struct value){V
 /* Appends the sentence to out. translate: through i18n, with translated terms; else English. origin_ns is the
  * moment that VALUE_TIME counts from. */
 void msg_render(struct str *out, const struct msg *msg, int translate, int64_t origin_ns);
-/* Appends one value as people read it: three to four significant digits, unit attached ("4.21 ms", "1.5 GiB"). */
+/* Appends one value as people read it: three to four significant digits, unit attached ("4.21 ms", "1.5
+ * GiB"). */
 void value_render(struct str *out, const struct value *value, int translate, int64_t origin_ns);
 
 #endif

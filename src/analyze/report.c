@@ -21,7 +21,8 @@ void report_build(struct report *report, const struct run *run, const struct rep
 
 void report_release(struct report *report)
 {
-    vec_each(&report->findings, finding) vec_release(&finding->evidence);
+    vec_each (&report->findings, finding)
+        vec_release(&finding->evidence);
     arena_release(&report->arena);
     vec_release(&report->devices);
     vec_release(&report->gaps);

@@ -42,15 +42,15 @@ const char *account_name(enum account account);
 const char *account_meaning(enum account account);
 
 struct device_report {
-    uint32_t device;             /* run->devices */
+    uint32_t device; /* run->devices */
     struct interval window;
-    int64_t wall_ns;             /* = Σ ledger_ns, exactly */
-    int64_t busy_ns;             /* = Σ of the accounts that are not idle */
+    int64_t wall_ns; /* = Σ ledger_ns, exactly */
+    int64_t busy_ns; /* = Σ of the accounts that are not idle */
     int64_t ledger_ns[ACCOUNT_COUNT];
     int64_t gap_count;
     int64_t longest_gap_ns;
-    int64_t op_count;            /* kernels, copies, memsets, graphs in the window */
-    int64_t op_sum_ns;           /* plain sum of their durations; > busy_ns where they overlap */
+    int64_t op_count;  /* kernels, copies, memsets, graphs in the window */
+    int64_t op_sum_ns; /* plain sum of their durations; > busy_ns where they overlap */
 };
 
 /* One piece of one gap: a stretch of device idle time with one cause and one culprit. Sorted by time. */
@@ -73,27 +73,27 @@ struct culprit_row {
     uint32_t device;
     enum account cause;
     uint32_t thread;
-    uint32_t call;       /* name id, 0 none */
-    uint32_t operator_;  /* name id */
-    uint32_t frame;      /* name id */
+    uint32_t call;          /* name id, 0 none */
+    uint32_t operator_;     /* name id */
+    uint32_t frame;         /* name id */
     const char *annotation; /* numbers replaced by '*' ("step *"), owned by report->arena; NULL none */
-    int64_t count;       /* stretches of idle time */
+    int64_t count;          /* stretches of idle time */
     int64_t total_ns, longest_ns;
-    int64_t longest_at;  /* moment of the longest stretch */
+    int64_t longest_at; /* moment of the longest stretch */
 };
 
 /* ---- tables ------------------------------------------------------------------------------------------- */
 
 /* One row per distinct kernel name (all devices together), largest total first. */
 struct kernel_row {
-    uint32_t name;         /* full, demangled where it can be */
+    uint32_t name;          /* full, demangled where it can be */
     const char *short_name; /* owned by report->arena */
     int64_t count, total_ns, min_ns, median_ns, max_ns;
-    double busy_share_ratio;   /* total_ns ÷ Σ busy_ns of the devices */
-    uint32_t shape;            /* the most frequent launch configuration; NONE */
-    int64_t shape_count;       /* number of distinct configurations */
-    double occupancy_ratio;    /* theoretical, of that shape; NAN */
-    double sm_fill_ratio;      /* blocks ÷ (SMs × resident blocks), at most 1; NAN. Time-weighted over shapes */
+    double busy_share_ratio; /* total_ns ÷ Σ busy_ns of the devices */
+    uint32_t shape;          /* the most frequent launch configuration; NONE */
+    int64_t shape_count;     /* number of distinct configurations */
+    double occupancy_ratio;  /* theoretical, of that shape; NAN */
+    double sm_fill_ratio; /* blocks ÷ (SMs × resident blocks), at most 1; NAN. Time-weighted over shapes */
     bool is_comm, is_tuned_library, is_matrix, uses_tensor_cores, is_fp64;
 };
 
@@ -102,13 +102,13 @@ struct copy_row {
     enum copy_dir dir;
     enum mem_kind src, dst;
     bool is_memset;
-    const char *kind;       /* "HtoD pageable", fixed English name for machines */
-    int64_t count, bytes;   /* bytes: UNKNOWN if any copy's size is unknown and none is known */
+    const char *kind;     /* "HtoD pageable", fixed English name for machines */
+    int64_t count, bytes; /* bytes: UNKNOWN if any copy's size is unknown and none is known */
     int64_t unknown_bytes_count;
     int64_t total_ns, min_ns, median_ns, max_ns;
-    double rate_bytes_per_s;   /* known bytes ÷ their time; NAN */
-    double overlapped_ratio;   /* share of total_ns during which a kernel ran on the same device */
-    int64_t small_count;       /* copies below 64 KiB */
+    double rate_bytes_per_s; /* known bytes ÷ their time; NAN */
+    double overlapped_ratio; /* share of total_ns during which a kernel ran on the same device */
+    int64_t small_count;     /* copies below 64 KiB */
 };
 
 /* One row per API call name, largest total first. */
@@ -119,14 +119,16 @@ struct call_row {
 };
 
 struct launch_stats {
-    int64_t launches;         /* API calls that started at least one GPU op */
+    int64_t launches; /* API calls that started at least one GPU op */
     int64_t call_total_ns, call_median_ns;
-    int64_t delay_count;      /* ops with a call */
-    int64_t delay_total_ns, delay_median_ns, delay_p95_ns, delay_max_ns; /* op start − call end, if positive */
+    int64_t delay_count; /* ops with a call */
+    int64_t delay_total_ns, delay_median_ns, delay_p95_ns,
+        delay_max_ns;            /* op start − call end, if positive */
     int64_t delay_own_stream_ns; /* part during which the op's own stream was still busy */
     int64_t delay_hardware_ns;   /* the rest */
-    int64_t floor_ns;            /* the run's own launch latency: 5th percentile of call start → op start into an idle device */
-    int64_t shorter_than_call;   /* kernels shorter than their launch call */
+    int64_t floor_ns; /* the run's own launch latency: 5th percentile of call start → op start into an idle
+                         device */
+    int64_t shorter_than_call; /* kernels shorter than their launch call */
     double launches_per_s;
 };
 
@@ -139,8 +141,8 @@ struct operator_row {
 };
 
 struct step_row {
-    int64_t start, end;      /* from one step's first launch to the next one's */
-    uint32_t name;           /* annotation that names it, or 0 */
+    int64_t start, end; /* from one step's first launch to the next one's */
+    uint32_t name;      /* annotation that names it, or 0 */
     int64_t busy_ns, idle_ns;
     int64_t ops;
     bool outlier;
@@ -167,8 +169,8 @@ struct stream_row {
 
 struct concurrency_report { /* how much ran at once on each device */
     uint32_t device;
-    int64_t max_streams;          /* most streams busy at one moment */
-    double mean_streams;          /* over busy time */
+    int64_t max_streams; /* most streams busy at one moment */
+    double mean_streams; /* over busy time */
     int64_t ns_at_least_two;
 };
 
@@ -193,7 +195,7 @@ struct rank_row {
     uint32_t source, device;
     int64_t wall_ns, busy_ns, compute_ns, comm_exposed_ns, idle_ns;
     int64_t step_median_ns;
-    bool straggler; /* the others wait for it: least waiting in collectives, latest arrivals */
+    bool straggler;      /* the others wait for it: least waiting in collectives, latest arrivals */
     double excess_ratio; /* its compute + host time over the median rank's */
 };
 
@@ -201,9 +203,9 @@ struct rank_row {
 struct amdahl_report {
     uint32_t device;
     int64_t wall_ns, gpu_ns, host_only_ns, comm_ns; /* wall = gpu + host_only + comm */
-    double speedup_gpu_twice;     /* a GPU twice as fast */
-    double speedup_gpu_infinite;  /* = wall ÷ (host_only + comm) */
-    double speedup_second_gpu;    /* half of gpu_ns each, communication unchanged */
+    double speedup_gpu_twice;                       /* a GPU twice as fast */
+    double speedup_gpu_infinite;                    /* = wall ÷ (host_only + comm) */
+    double speedup_second_gpu;                      /* half of gpu_ns each, communication unchanged */
 };
 
 /* ---- findings (DESIGN §5) ------------------------------------------------------------------------------ */
@@ -211,13 +213,13 @@ struct amdahl_report {
 enum severity { SEVERITY_INFO, SEVERITY_WARN, SEVERITY_CRITICAL };
 
 struct finding {
-    const char *id;        /* "idle-data-loading" */
-    const char *class_;    /* "idle", "transfer", "kernel", "scale", "health", "trust" */
+    const char *id;     /* "idle-data-loading" */
+    const char *class_; /* "idle", "transfer", "kernel", "scale", "health", "trust" */
     enum severity severity;
     double confidence_ratio;
-    int64_t lost_ns;       /* device time that this explains */
-    int64_t saving_ns[2];  /* low, high: of the run's wall time */
-    uint32_t device;       /* NONE: all */
+    int64_t lost_ns;      /* device time that this explains */
+    int64_t saving_ns[2]; /* low, high: of the run's wall time */
+    uint32_t device;      /* NONE: all */
     struct msg title;
     VEC(struct msg) evidence;
     struct msg action;
@@ -227,7 +229,7 @@ struct report {
     const struct run *run;
     struct arena arena;
     struct interval window;
-    bool narrowed;  /* the window or the device was chosen by the user */
+    bool narrowed; /* the window or the device was chosen by the user */
     VEC(struct device_report) devices;
     VEC(struct gap_piece) gaps;
     VEC(struct culprit_row) culprits;
@@ -251,7 +253,7 @@ struct report_options {
     bool has_from, has_to;
     int64_t from_ns, to_ns; /* on the run's clock */
     bool has_device;
-    int64_t device;         /* the source's number */
+    int64_t device; /* the source's number */
 };
 
 /* Fills report (release it with report_release()). The run must be sealed and outlive the report. */

@@ -16,10 +16,10 @@ enum err_code {
 
 struct err {
     enum err_code code;
-    int64_t offset;   /* byte offset in the decompressed input, or -1 */
-    char where[512];  /* file or object */
-    char what[1024];  /* what went wrong, already translated */
-    char hint[512];   /* what to do about it, or empty */
+    int64_t offset;  /* byte offset in the decompressed input, or -1 */
+    char where[512]; /* file or object */
+    char what[1024]; /* what went wrong, already translated */
+    char hint[512];  /* what to do about it, or empty */
 };
 
 /* Fills err (which may be NULL) and returns code, so that "return err_set(...)" works. hint may be NULL. */

@@ -17,7 +17,10 @@ static inline uint64_t hash_u64(uint64_t key)
     return key ^ key >> 32;
 }
 
-static inline uint64_t hash_pair(uint64_t a, uint64_t b) { return hash_u64(a ^ hash_u64(b + 0x632be59bd9b4e019u)); }
+static inline uint64_t hash_pair(uint64_t a, uint64_t b)
+{
+    return hash_u64(a ^ hash_u64(b + 0x632be59bd9b4e019u));
+}
 
 #define MAP_ABSENT UINT32_MAX
 

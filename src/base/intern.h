@@ -29,7 +29,13 @@ uint32_t intern_add(struct intern *in, const char *text, size_t length);
 uint32_t intern_puts(struct intern *in, const char *text);
 void intern_release(struct intern *in);
 
-static inline const char *intern_text(const struct intern *in, uint32_t id) { return in->entries[id].text; }
-static inline size_t intern_length(const struct intern *in, uint32_t id) { return in->entries[id].length; }
+static inline const char *intern_text(const struct intern *in, uint32_t id)
+{
+    return in->entries[id].text;
+}
+static inline size_t intern_length(const struct intern *in, uint32_t id)
+{
+    return in->entries[id].length;
+}
 
 #endif

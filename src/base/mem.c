@@ -7,7 +7,8 @@
 
 static _Noreturn void mem_exhausted(void)
 {
-    static const char line[] = "warplight: out of memory: analyse a shorter window (--from, --to) or free memory\n";
+    static const char line[] =
+        "warplight: out of memory: analyse a shorter window (--from, --to) or free memory\n";
     ssize_t written = write(STDERR_FILENO, line, sizeof line - 1);
     (void)written;
     _exit(5);

@@ -31,8 +31,8 @@ static bool sorted_already(const struct sort_rows *rows)
 }
 
 /* One stable counting pass over the digit of keys[] at shift; false if all rows share that digit. */
-static bool radix_pass(size_t count, int shift, const uint64_t *keys, const uint32_t *order, uint64_t *keys_out,
-                       uint32_t *order_out)
+static bool radix_pass(size_t count, int shift, const uint64_t *keys, const uint32_t *order,
+                       uint64_t *keys_out, uint32_t *order_out)
 {
     size_t starts[DIGITS] = {0};
     for (size_t i = 0; i < count; i++)

@@ -8,9 +8,9 @@
 
 struct sort_rows {
     size_t count;
-    const uint32_t *group;  /* first key, ascending, each below groups; NULL: one group */
+    const uint32_t *group; /* first key, ascending, each below groups; NULL: one group */
     uint32_t groups;
-    const int64_t *time;    /* second key, ascending */
+    const int64_t *time; /* second key, ascending */
     /* Decides between rows of equal group and time: whether row b belongs before row a. NULL: input order. */
     bool (*swap)(const void *context, uint32_t a, uint32_t b);
     const void *context;

@@ -23,6 +23,9 @@ void str_vaddf(struct str *s, const char *format, va_list args) __attribute__((f
 void str_cut(struct str *s, size_t length);
 void str_release(struct str *s);
 
-static inline const char *str_text(const struct str *s) { return s->ptr ? s->ptr : ""; }
+static inline const char *str_text(const struct str *s)
+{
+    return s->ptr ? s->ptr : "";
+}
 
 #endif

@@ -14,7 +14,13 @@ struct interval {
     int64_t end;
 };
 
-static inline int64_t min_ns(int64_t a, int64_t b) { return a < b ? a : b; }
-static inline int64_t max_ns(int64_t a, int64_t b) { return a > b ? a : b; }
+static inline int64_t min_ns(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+static inline int64_t max_ns(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
 
 #endif

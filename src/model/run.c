@@ -15,7 +15,8 @@ void run_init(struct run *run)
 
 void run_release(struct run *run)
 {
-    vec_each(&run->sources, source) vec_release(&source->repairs);
+    vec_each (&run->sources, source)
+        vec_release(&source->repairs);
     intern_release(&run->strings);
     vec_release(&run->sources);
     vec_release(&run->devices);
@@ -53,8 +54,7 @@ void run_repair(struct run *run, uint32_t source, const char *text, int64_t coun
 {
     struct source *s = &run->sources.at[source];
     uint32_t id = intern_puts(&run->strings, text);
-    vec_each(&s->repairs, repair)
-    {
+    vec_each (&s->repairs, repair) {
         if (repair->text == id) {
             repair->count += count;
             return;
@@ -71,8 +71,8 @@ void run_fact(struct run *run, uint32_t source, const char *key, const char *val
     fact->value = intern_add(&run->strings, value, value_length);
 }
 
-/* Walks the chain of probe keys that start at hash until same() accepts a row or the chain ends. The maps hold
- * row numbers under hashed keys, so every hit is compared with the row itself. */
+/* Walks the chain of probe keys that start at hash until same() accepts a row or the chain ends. The maps
+ * hold row numbers under hashed keys, so every hit is compared with the row itself. */
 #define FIND_ROW(map, hash, vec, row, same, found)                                                           \
     for (uint64_t key_ = (hash);; key_++) {                                                                  \
         uint32_t hit_ = map_get(map, key_);                                                                  \
@@ -82,7 +82,7 @@ void run_fact(struct run *run, uint32_t source, const char *key, const char *val
             (void)vec_new(vec);                                                                              \
             break;                                                                                           \
         }                                                                                                    \
-        __typeof__(*(vec)->at) *row = &(vec)->at[hit_];                                                        \
+        __typeof__(*(vec)->at) *row = &(vec)->at[hit_];                                                      \
         if (same) {                                                                                          \
             return hit_;                                                                                     \
         }                                                                                                    \
@@ -122,9 +122,9 @@ uint32_t run_stream(struct run *run, uint32_t process, uint32_t device, int64_t 
     uint32_t at;
     uint64_t hash = hash_pair(hash_pair(process, device), hash_pair((uint64_t)context, (uint64_t)id));
     FIND_ROW(&run->by_stream, hash, &run->streams, row,
-             row->process == process && row->device == device && row->context == context && row->id == id, at);
-    run->streams.at[at] =
-        (struct stream){.process = process, .device = device, .context = context, .id = id};
+             row->process == process && row->device == device && row->context == context && row->id == id,
+             at);
+    run->streams.at[at] = (struct stream){.process = process, .device = device, .context = context, .id = id};
     return at;
 }
 
@@ -141,8 +141,7 @@ uint32_t run_series(struct run *run, const char *name, uint32_t device, uint32_t
                     enum counter_unit unit)
 {
     uint32_t id = intern_puts(&run->strings, name);
-    vec_each(&run->series, series)
-    {
+    vec_each (&run->series, series) {
         if (series->name == id && series->device == device && series->process == process)
             return (uint32_t)(series - run->series.at);
     }

@@ -1,11 +1,11 @@
 /* One run: everything that any source told about what the GPUs and the host did, in one shape.
  *
- * Life of a run: run_init(); sources and importers add rows in any order (records of a source carry no order);
- * run_seal() sorts, nests and links; from then on the run is read-only and analyses take it as const.
+ * Life of a run: run_init(); sources and importers add rows in any order (records of a source carry no
+ * order); run_seal() sorts, nests and links; from then on the run is read-only and analyses take it as const.
  *
  * Times are int64_t ns on one clock (see base/time.h). Texts are ids in run->strings; id 0 is "". Indices are
- * uint32_t rows of the named table, NONE where there is none. A number that the source did not give is UNKNOWN
- * (int64_t) or 0 where the comment says so. */
+ * uint32_t rows of the named table, NONE where there is none. A number that the source did not give is
+ * UNKNOWN (int64_t) or 0 where the comment says so. */
 #ifndef WARPLIGHT_MODEL_RUN_H
 #define WARPLIGHT_MODEL_RUN_H
 
@@ -27,8 +27,8 @@ enum vendor { VENDOR_UNKNOWN, VENDOR_NVIDIA, VENDOR_AMD, VENDOR_INTEL, VENDOR_ME
 /* A device is one GPU (or MIG instance) as one source numbered it. Two files of one run that both speak of
  * "device 0" mean two devices unless their uuids are equal. Zero means "not known" in every numeric field. */
 struct device {
-    uint32_t source;  /* index into run->sources */
-    int64_t id;       /* the source's own number */
+    uint32_t source; /* index into run->sources */
+    int64_t id;      /* the source's own number */
     uint32_t name;
     uint32_t uuid;
     enum vendor vendor;
@@ -78,45 +78,59 @@ struct stream {
 enum op_kind { OP_KERNEL, OP_COPY, OP_MEMSET, OP_GRAPH /* a whole graph launch timed as one */ };
 
 enum mem_kind { /* MEM_UNKNOWN is 0 so that an absent value is unknown */
-    MEM_UNKNOWN, MEM_PAGEABLE, MEM_PINNED, MEM_DEVICE, MEM_ARRAY, MEM_MANAGED,
+                MEM_UNKNOWN,
+                MEM_PAGEABLE,
+                MEM_PINNED,
+                MEM_DEVICE,
+                MEM_ARRAY,
+                MEM_MANAGED,
 };
 
-enum copy_dir { COPY_UNKNOWN, COPY_H2D, COPY_D2H, COPY_D2D, COPY_H2H, COPY_P2P, COPY_MANAGED_H2D,
-                COPY_MANAGED_D2H, COPY_MANAGED_D2D };
+enum copy_dir {
+    COPY_UNKNOWN,
+    COPY_H2D,
+    COPY_D2H,
+    COPY_D2D,
+    COPY_H2H,
+    COPY_P2P,
+    COPY_MANAGED_H2D,
+    COPY_MANAGED_D2H,
+    COPY_MANAGED_D2D
+};
 
 /* Launch configuration of kernels, interned: equal launches share one row. Zero where not known. */
 struct shape {
     uint32_t grid[3], block[3], cluster[3];
     uint32_t regs_per_thread;
-    uint32_t shared_static_bytes;  /* where the source gives only the sum, it is in dynamic */
+    uint32_t shared_static_bytes; /* where the source gives only the sum, it is in dynamic */
     uint32_t shared_dynamic_bytes;
     uint32_t local_bytes_per_thread;
-    int32_t occupancy_percent;     /* as the source estimated it; -1 unknown */
+    int32_t occupancy_percent; /* as the source estimated it; -1 unknown */
 };
 
 #define RUN_OPS(X)                                                                                           \
     X(int64_t, start)                                                                                        \
     X(int64_t, end)                                                                                          \
-    X(int64_t, bytes)         /* copies and memsets; UNKNOWN for the rest */                                 \
-    X(uint64_t, correlation)  /* unique per process with the call that launched it; 0 none */                \
-    X(uint64_t, external)     /* the framework operator's own id; 0 none */                                  \
+    X(int64_t, bytes)        /* copies and memsets; UNKNOWN for the rest */                                  \
+    X(uint64_t, correlation) /* unique per process with the call that launched it; 0 none */                 \
+    X(uint64_t, external)    /* the framework operator's own id; 0 none */                                   \
     X(uint32_t, name)                                                                                        \
-    X(uint32_t, stream)       /* run->streams */                                                             \
-    X(uint32_t, shape)        /* run->shapes; NONE for copies, memsets and where unknown */                  \
-    X(uint32_t, call)         /* run->spans: the API call that launched it; set by run_seal(), else NONE */  \
-    X(uint32_t, graph)        /* graph or graph-exec id for graph nodes and launches; 0 none */              \
-    X(uint32_t, comm)         /* run->comms: metadata of a collective, NONE */                               \
-    X(uint8_t, kind)          /* enum op_kind */                                                             \
-    X(uint8_t, dir)           /* enum copy_dir */                                                            \
-    X(uint8_t, src)           /* enum mem_kind */                                                            \
-    X(uint8_t, dst)           /* enum mem_kind */
+    X(uint32_t, stream) /* run->streams */                                                                   \
+    X(uint32_t, shape)  /* run->shapes; NONE for copies, memsets and where unknown */                        \
+    X(uint32_t, call)   /* run->spans: the API call that launched it; set by run_seal(), else NONE */        \
+    X(uint32_t, graph)  /* graph or graph-exec id for graph nodes and launches; 0 none */                    \
+    X(uint32_t, comm)   /* run->comms: metadata of a collective, NONE */                                     \
+    X(uint8_t, kind)    /* enum op_kind */                                                                   \
+    X(uint8_t, dir)     /* enum copy_dir */                                                                  \
+    X(uint8_t, src)     /* enum mem_kind */                                                                  \
+    X(uint8_t, dst)     /* enum mem_kind */
 TABLE_DECLARE(op_table, RUN_OPS)
 
 /* What a collective moved, as the framework or NCCL said it. */
 struct comm {
-    uint32_t collective;  /* name, e.g. "allreduce" */
-    uint32_t group;       /* process group name or description */
-    uint32_t ranks;       /* list of ranks as text */
+    uint32_t collective; /* name, e.g. "allreduce" */
+    uint32_t group;      /* process group name or description */
+    uint32_t ranks;      /* list of ranks as text */
     uint32_t dtype;
     int64_t in_elements, out_elements; /* UNKNOWN */
     int64_t group_size;                /* UNKNOWN */
@@ -138,12 +152,12 @@ enum span_kind {
 #define RUN_SPANS(X)                                                                                         \
     X(int64_t, start)                                                                                        \
     X(int64_t, end)                                                                                          \
-    X(uint64_t, id)           /* SPAN_API: correlation. SPAN_OP, SPAN_ANNOTATION: external id. 0 none */     \
+    X(uint64_t, id) /* SPAN_API: correlation. SPAN_OP, SPAN_ANNOTATION: external id. 0 none */               \
     X(uint32_t, name)                                                                                        \
-    X(uint32_t, thread)       /* run->threads */                                                             \
-    X(uint32_t, parent)       /* run->spans, innermost enclosing span of the thread; set by run_seal() */    \
-    X(uint32_t, detail)       /* text: category, domain, call stack (frames separated by ';'), or 0 */       \
-    X(uint8_t, kind)          /* enum span_kind */
+    X(uint32_t, thread) /* run->threads */                                                                   \
+    X(uint32_t, parent) /* run->spans, innermost enclosing span of the thread; set by run_seal() */          \
+    X(uint32_t, detail) /* text: category, domain, call stack (frames separated by ';'), or 0 */             \
+    X(uint8_t, kind)    /* enum span_kind */
 TABLE_DECLARE(span_table, RUN_SPANS)
 
 /* ---- what else was seen -------------------------------------------------------------------------------- */
@@ -180,7 +194,7 @@ struct wait {
 
 /* ---- where it came from -------------------------------------------------------------------------------- */
 
-struct repair { /* something the importer had to mend or leave out, and how often */
+struct repair {    /* something the importer had to mend or leave out, and how often */
     uint32_t text; /* English; translate when printed */
     int64_t count;
     int64_t first_offset; /* byte offset in the decompressed input of the first case, or -1 */
@@ -188,10 +202,10 @@ struct repair { /* something the importer had to mend or leave out, and how ofte
 
 struct source {
     uint32_t path;
-    uint32_t format;   /* "torch.profiler JSON", "nsys SQLite", … */
-    uint32_t tool;     /* tool and version, or 0 */
-    int64_t bytes;     /* size of the file as it lies on disk; UNKNOWN for a pipe */
-    int64_t base_ns;   /* what was added to the file's times to get the run's clock */
+    uint32_t format;          /* "torch.profiler JSON", "nsys SQLite", … */
+    uint32_t tool;            /* tool and version, or 0 */
+    int64_t bytes;            /* size of the file as it lies on disk; UNKNOWN for a pipe */
+    int64_t base_ns;          /* what was added to the file's times to get the run's clock */
     int32_t rank, world_size; /* -1, 0 unknown */
     VEC(struct repair) repairs;
 };
@@ -258,7 +272,10 @@ uint32_t run_series(struct run *run, const char *name, uint32_t device, uint32_t
  * are invalid afterwards. */
 void run_seal(struct run *run);
 
-static inline const char *run_text(const struct run *run, uint32_t id) { return intern_text(&run->strings, id); }
+static inline const char *run_text(const struct run *run, uint32_t id)
+{
+    return intern_text(&run->strings, id);
+}
 static inline uint32_t run_op_device(const struct run *run, size_t op)
 {
     return run->streams.at[run->ops.stream[op]].device;

@@ -1,0 +1,98 @@
+#include <ctype.h>
+#include <string.h>
+
+#include "analyze/gaps.h"
+
+void culprit_index_init(struct culprit_index *index, struct report *report)
+{
+    *index = (struct culprit_index){.report = report};
+    index->generic = mem_zalloc(report->run->strings.count, sizeof *index->generic);
+}
+
+/* "step 12" and "step 13" are one culprit: digits become '*'. */
+static const char *generic_name(struct culprit_index *index, uint32_t name)
+{
+    if (index->generic[name])
+        return index->generic[name];
+    struct str text = {0};
+    for (const char *c = run_text(index->report->run, name); *c;) {
+        if (isdigit((unsigned char)*c)) {
+            str_putc(&text, '*');
+            c += strspn(c, "0123456789");
+        } else {
+            str_putc(&text, *c++);
+        }
+    }
+    uint64_t hash = hash_bytes(str_text(&text), text.len);
+    uint32_t first = map_get(&index->generic_ids, hash);
+    if (first == MAP_ABSENT) {
+        index->generic[name] = arena_text(&index->report->arena, str_text(&text), text.len);
+        map_set(&index->generic_ids, hash, name);
+    } else {
+        index->generic[name] = index->generic[first];
+    }
+    str_release(&text);
+    return index->generic[name];
+}
+
+static uint32_t name_of(const struct run *run, uint32_t span)
+{
+    return span == NONE ? 0 : run->spans.name[span];
+}
+
+static bool same_culprit(const struct culprit_row *a, const struct culprit_row *b)
+{
+    return a->device == b->device && a->cause == b->cause && a->thread == b->thread && a->call == b->call &&
+           a->operator_ == b->operator_ && a->frame == b->frame && a->annotation == b->annotation;
+}
+
+void culprit_add(struct culprit_index *index, const struct gap_piece *piece)
+{
+    struct report *report = index->report;
+    const struct run *run = report->run;
+    struct culprit_row row = {.device = piece->device,
+                              .cause = piece->cause,
+                              .thread = piece->thread,
+                              .call = name_of(run, piece->call),
+                              .operator_ = name_of(run, piece->operator_),
+                              .frame = name_of(run, piece->frame)};
+    if (piece->annotation != NONE)
+        row.annotation = generic_name(index, run->spans.name[piece->annotation]);
+    uint64_t key = hash_pair(
+        hash_pair((uint64_t)row.device << 8 | row.cause, row.thread),
+        hash_pair((uint64_t)row.call << 32 | row.operator_, hash_pair(row.frame, (uintptr_t)row.annotation)));
+    uint32_t at;
+    while ((at = map_get(&index->rows, key)) != MAP_ABSENT && !same_culprit(&report->culprits.at[at], &row))
+        key++;
+    if (at == MAP_ABSENT) {
+        at = (uint32_t)report->culprits.count;
+        map_set(&index->rows, key, at);
+        vec_push(&report->culprits, row);
+    }
+    struct culprit_row *found = &report->culprits.at[at];
+    int64_t length = piece->end - piece->start;
+    found->count++;
+    found->total_ns += length;
+    if (length > found->longest_ns) {
+        found->longest_ns = length;
+        found->longest_at = piece->start;
+    }
+}
+
+static int by_total(const void *a, const void *b)
+{
+    const struct culprit_row *left = a, *right = b;
+    if (left->total_ns != right->total_ns)
+        return left->total_ns < right->total_ns ? 1 : -1;
+    return (left->longest_at > right->longest_at) - (left->longest_at < right->longest_at);
+}
+
+void culprit_index_finish(struct culprit_index *index)
+{
+    struct report *report = index->report;
+    if (report->culprits.count)
+        qsort(report->culprits.at, report->culprits.count, sizeof *report->culprits.at, by_total);
+    map_release(&index->rows);
+    map_release(&index->generic_ids);
+    free(index->generic);
+}

@@ -1,0 +1,386 @@
+/* Why each gap of a device is there, and who made it (DESIGN §4).
+ *
+ * The op that ends a gap names the launching call and its thread. Up to that call the host is late, and what
+ * the thread did decides, nanosecond by nanosecond. Inside the call the host is issuing. After it the work is
+ * on its way, and after the machine's launch floor it is waiting for something else. */
+#include "analyze/gaps.h"
+
+#include <string.h>
+
+#include "analyze/host.h"
+#include "analyze/issue.h"
+
+/* A host that issues back to back needs 2–50 µs from one launch to the next (eager PyTorch ≈ 10 µs, several
+ * times that under a profiler). A longer stretch without a launch is other work, not the cost of launching.
+ */
+enum { ISSUE_STRETCH_NS = 100 * 1000 };
+/* The first launch of a kernel that takes this long loads its code, whether or not an overhead record says
+ * so. */
+enum { FIRST_LAUNCH_NS = 1000 * 1000 };
+/* Bounds of what "the path from call to GPU" may take; the run's own measured floor lies between them. */
+enum { FLOOR_LOW_NS = 10 * 1000, FLOOR_HIGH_NS = 100 * 1000 };
+
+struct gaps {
+    struct report *report;
+    const struct run *run;
+    struct host_names names;
+    struct issue_index issues;
+    struct culprit_index culprits;
+    uint8_t *loading;            /* per span: inside a data-loading range */
+    uint8_t *seen_kernel;        /* per name id: launched before */
+    struct host_cursor *cursors; /* per thread */
+    struct gap_piece piece;      /* the piece being built: same gap, same cause */
+    int64_t piece_longest;       /* its longest stretch, whose culprit it names */
+    struct gap_piece *out;
+    size_t out_count, out_cap;
+    int64_t floor_ns;
+    int64_t next_call_start; /* of the op that ends the gap; or the gap's end */
+    uint32_t asked_for;      /* the idle launching thread on whose behalf another is asked; NONE */
+    bool edge;               /* before the first or after the last op */
+    enum account edge_account;
+};
+
+/* ---- pieces -------------------------------------------------------------------------------------------- */
+
+static void flush_piece(struct gaps *g)
+{
+    if (g->piece.start >= g->piece.end)
+        return;
+    if (g->out_count == g->out_cap) {
+        g->out_cap = g->out_cap ? g->out_cap * 2 : 1024;
+        g->out = mem_resize(g->out, g->out_cap, sizeof *g->out);
+    }
+    g->out[g->out_count++] = g->piece;
+    g->piece.start = g->piece.end;
+}
+
+static void find_culprit(struct gaps *g, struct gap_piece *piece, uint32_t leaf)
+{
+    const struct span_table *spans = &g->run->spans;
+    uint32_t any_frame = NONE;
+    for (uint32_t span = leaf; span != NONE; span = spans->parent[span]) {
+        switch ((enum span_kind)spans->kind[span]) {
+        case SPAN_API:
+        case SPAN_OS:
+            piece->call = span; /* the outermost: cudaMalloc rather than the ioctl inside it */
+            break;
+        case SPAN_OP:
+            piece->operator_ = piece->operator_ == NONE ? span : piece->operator_;
+            piece->stack = piece->stack ? piece->stack : spans->detail[span];
+            break;
+        case SPAN_ANNOTATION:
+            piece->annotation = piece->annotation == NONE ? span : piece->annotation;
+            break;
+        case SPAN_PYTHON:
+            any_frame = any_frame == NONE ? span : any_frame;
+            if (piece->frame == NONE && !host_frame_is_library(&g->names, span))
+                piece->frame = span;
+            break;
+        default:
+            break;
+        }
+    }
+    if (piece->frame == NONE)
+        piece->frame = any_frame;
+}
+
+/* Books [start, end) of the current gap. leaf is the innermost span of thread then, or NONE. */
+static void book(struct gaps *g, int64_t start, int64_t end, enum account cause, uint32_t thread,
+                 uint32_t leaf)
+{
+    if (start >= end)
+        return;
+    struct gap_piece piece = g->piece;
+    piece.start = start;
+    piece.end = end;
+    piece.cause = (uint8_t)cause;
+    piece.thread = thread;
+    piece.call = piece.operator_ = piece.annotation = piece.frame = NONE;
+    piece.stack = 0;
+    find_culprit(g, &piece, leaf);
+    culprit_add(&g->culprits, &piece);
+    if (g->piece.cause == cause && g->piece.end == start && g->piece.start < g->piece.end) {
+        if (end - start > g->piece_longest) {
+            g->piece_longest = end - start;
+            piece.start = g->piece.start;
+            g->piece = piece;
+        }
+        g->piece.end = end;
+    } else {
+        flush_piece(g);
+        g->piece = piece;
+        g->piece_longest = end - start;
+    }
+}
+
+/* ---- what a stretch of host time means ----------------------------------------------------------------- */
+
+/* The class that decides for a stretch: the API call around operating-system calls rather than those, an
+ * overhead record before anything. HOST_GENERIC when nothing but ordinary code ran. */
+static enum host_class deciding_class(struct gaps *g, uint32_t leaf)
+{
+    const struct span_table *spans = &g->run->spans;
+    enum host_class found = HOST_GENERIC;
+    for (uint32_t span = leaf; span != NONE; span = spans->parent[span]) {
+        uint8_t kind = spans->kind[span];
+        if (kind != SPAN_API && kind != SPAN_OS && kind != SPAN_OVERHEAD)
+            break;
+        enum host_class class = host_span_class(&g->names, span);
+        if (kind == SPAN_OVERHEAD)
+            return class;
+        if (class != HOST_GENERIC && (kind == SPAN_API || found == HOST_GENERIC))
+            found = class;
+    }
+    return found;
+}
+
+/* Ordinary code ran from the last issued work to the next. Short: the cost of issuing, charged to the wait
+ * that drained the GPU if there was one. Long: other work. */
+static enum account account_of_code(struct gaps *g, uint32_t thread, int64_t at)
+{
+    if (g->edge)
+        return g->edge_account;
+    struct issue_before last = issue_before(&g->issues, g->run->threads.at[thread].process, at);
+    if (last.end == UNKNOWN)
+        return IDLE_HOST_COMPUTE;
+    if (g->next_call_start - last.end > ISSUE_STRETCH_NS)
+        return IDLE_HOST_COMPUTE;
+    return last.was_wait ? IDLE_HOST_SYNC : IDLE_LAUNCH_BOUND;
+}
+
+static enum account account_of_stretch(struct gaps *g, uint32_t thread, const struct host_stretch *stretch)
+{
+    const struct span_table *spans = &g->run->spans;
+    uint32_t leaf = stretch->leaf;
+    enum host_class class = leaf == NONE ? HOST_GENERIC : deciding_class(g, leaf);
+    if (class == HOST_PROFILER)
+        return IDLE_PROFILER;
+    if (leaf != NONE && g->loading[leaf])
+        return IDLE_DATA_LOADING;
+    switch (class) {
+    case HOST_SYNC:
+        return IDLE_HOST_SYNC;
+    case HOST_ALLOC:
+        return IDLE_ALLOCATOR;
+    case HOST_MODULE:
+        return IDLE_WARMUP;
+    case HOST_QUEUE:
+        return IDLE_QUEUE;
+    case HOST_IO:
+        return g->edge ? g->edge_account : IDLE_HOST_IO;
+    case HOST_WAIT:
+        return g->edge ? g->edge_account : IDLE_HOST_WAIT;
+    case HOST_COPY: /* an asynchronous copy call that takes this long stages pageable memory: it blocks */
+        return spans->end[leaf] - spans->start[leaf] > ISSUE_STRETCH_NS ? IDLE_HOST_SYNC : IDLE_LAUNCH_BOUND;
+    case HOST_LAUNCH:
+        return IDLE_LAUNCH_BOUND;
+    default:
+        return account_of_code(g, thread, stretch->start);
+    }
+}
+
+/* ---- walking the threads ------------------------------------------------------------------------------- */
+
+struct walk {
+    struct gaps *g;
+    uint32_t thread;
+};
+
+static void host_late(struct gaps *g, uint32_t thread, struct interval range);
+
+static void on_stretch(void *context, const struct host_stretch *stretch)
+{
+    struct walk *walk = context;
+    struct gaps *g = walk->g;
+    uint32_t feeder = issue_feeder(&g->issues, walk->thread);
+    if (stretch->leaf == NONE && g->asked_for == NONE && feeder != NONE) {
+        /* The launching thread had nothing to do: it waited to be fed (autograd, a worker pool). Ask the
+         * thread of its process that issues most work. */
+        g->asked_for = walk->thread;
+        host_late(g, feeder, (struct interval){stretch->start, stretch->end});
+        g->asked_for = NONE;
+        return;
+    }
+    uint32_t culprit = stretch->leaf == NONE && g->asked_for != NONE ? g->asked_for : walk->thread;
+    book(g, stretch->start, stretch->end, account_of_stretch(g, walk->thread, stretch), culprit,
+         stretch->leaf);
+}
+
+static void host_late_uncovered(struct gaps *g, uint32_t thread, struct interval range)
+{
+    if (range.start >= range.end)
+        return;
+    struct walk walk = {g, thread};
+    host_walk(g->run, thread, &g->cursors[thread], range, on_stretch, &walk);
+}
+
+/* Books a range in which no launch was under way. Overhead records of the recording tool and the driver lie
+ * on a lane of their own in some sources; they take precedence over what the thread seems to do. */
+static void host_late(struct gaps *g, uint32_t thread, struct interval range)
+{
+    uint32_t process = g->run->threads.at[thread].process;
+    uint32_t source = g->run->processes.at[process].source;
+    for (int64_t now = range.start; now < range.end;) {
+        struct overhead_hit hit = issue_overhead(&g->issues, source, now, range.end);
+        host_late_uncovered(g, thread, (struct interval){now, hit.start});
+        if (hit.span != NONE)
+            book(g, hit.start, hit.end,
+                 host_span_class(&g->names, hit.span) == HOST_QUEUE    ? IDLE_QUEUE
+                 : host_span_class(&g->names, hit.span) == HOST_MODULE ? IDLE_WARMUP
+                                                                       : IDLE_PROFILER,
+                 thread, hit.span);
+        now = hit.end;
+    }
+}
+
+/* ---- the launching call and what follows it ------------------------------------------------------------ */
+
+static enum account account_of_call(struct gaps *g, uint32_t op, uint32_t call)
+{
+    const struct run *run = g->run;
+    int64_t length = run->spans.end[call] - run->spans.start[call];
+    if (host_span_class(&g->names, call) == HOST_COPY) {
+        bool staged = run->ops.src[op] == MEM_PAGEABLE || run->ops.dst[op] == MEM_PAGEABLE;
+        return staged || length > ISSUE_STRETCH_NS ? IDLE_HOST_SYNC : IDLE_LAUNCH_BOUND;
+    }
+    if (run->ops.kind[op] == OP_KERNEL && length > FIRST_LAUNCH_NS && !g->seen_kernel[run->ops.name[op]])
+        return IDLE_WARMUP;
+    return IDLE_LAUNCH_BOUND;
+}
+
+static void attribute_linked(struct gaps *g, struct interval gap, uint32_t op, uint32_t call)
+{
+    const struct span_table *spans = &g->run->spans;
+    uint32_t thread = spans->thread[call];
+    int64_t call_start = min_ns(max_ns(gap.start, spans->start[call]), gap.end);
+    int64_t call_end = min_ns(max_ns(gap.start, spans->end[call]), gap.end);
+    g->next_call_start = spans->start[call];
+    host_late(g, thread, (struct interval){gap.start, call_start});
+    uint32_t source = g->run->processes.at[g->run->threads.at[thread].process].source;
+    for (int64_t now = call_start; now < call_end;) {
+        struct overhead_hit hit = issue_overhead(&g->issues, source, now, call_end);
+        book(g, now, hit.start, account_of_call(g, op, call), thread, call);
+        if (hit.span != NONE)
+            book(g, hit.start, hit.end,
+                 host_span_class(&g->names, hit.span) == HOST_MODULE ? IDLE_WARMUP : IDLE_PROFILER, thread,
+                 call);
+        now = hit.end;
+    }
+    /* Issued before the gap began: the device turned to it at once or it waited for other work. Issued during
+     * the gap: the path to the GPU first, then waiting. */
+    int64_t path_end = min_ns(gap.end, call_end + g->floor_ns);
+    book(g, call_end, path_end, IDLE_LAUNCH_LATENCY, thread, call);
+    book(g, path_end, gap.end, IDLE_DEPENDENCY, thread, call);
+}
+
+/* No op ends the gap, or nobody knows who launched it: ask the process's main issuing thread. */
+static void attribute_unlinked(struct gaps *g, struct interval gap, uint32_t op)
+{
+    uint32_t thread = NONE;
+    g->next_call_start = gap.end;
+    if (op != NONE) {
+        uint32_t process = g->run->streams.at[g->run->ops.stream[op]].process;
+        thread = process == NONE ? NONE : issue_main_thread(&g->issues, process);
+    } else {
+        thread = issue_main_thread_of_device(&g->issues, g->piece.device);
+    }
+    if (thread == NONE || (op != NONE && !g->edge))
+        book(g, gap.start, gap.end, g->edge ? g->edge_account : IDLE_UNKNOWN, NONE, NONE);
+    else
+        host_late(g, thread, gap);
+}
+
+static void attribute_gap(struct gaps *g, const struct gap_piece *gap, bool first)
+{
+    uint32_t op = gap->next_op;
+    g->piece = *gap;
+    g->piece.end = g->piece.start;
+    g->edge = op == NONE || first;
+    g->edge_account = op == NONE ? IDLE_SHUTDOWN : IDLE_STARTUP;
+    struct interval range = {gap->start, gap->end};
+    uint32_t call = op == NONE ? NONE : g->run->ops.call[op];
+    if (call == NONE)
+        attribute_unlinked(g, range, op);
+    else
+        attribute_linked(g, range, op, call);
+    flush_piece(g);
+}
+
+/* ---- all gaps ------------------------------------------------------------------------------------------ */
+
+/* Marks the spans that lie inside a data-loading range. Pre-order: a parent comes before its children. */
+static uint8_t *mark_loading(struct gaps *g)
+{
+    const struct span_table *spans = &g->run->spans;
+    uint8_t *loading = mem_zalloc(spans->count, 1);
+    for (uint32_t i = 0; i < spans->count; i++) {
+        uint32_t parent = spans->parent[i];
+        loading[i] =
+            (parent != NONE && loading[parent]) || (spans->kind[i] != SPAN_API && spans->kind[i] != SPAN_OS &&
+                                                    host_span_class(&g->names, i) == HOST_DATA_LOADING);
+    }
+    return loading;
+}
+
+static void remember_kernels(struct gaps *g, uint32_t *op, uint32_t end)
+{
+    for (; *op < end; ++*op)
+        g->seen_kernel[g->run->ops.name[*op]] = 1;
+}
+
+static void attribute_device(struct gaps *g, struct device_report *ledger, const struct gap_piece *gaps,
+                             size_t count)
+{
+    const struct device *device = &g->run->devices.at[ledger->device];
+    uint32_t op = device->first_op, last_op = device->first_op + device->op_count;
+    memset(g->cursors, 0, g->run->threads.count * sizeof *g->cursors);
+    issue_rewind(&g->issues);
+    size_t booked = g->out_count;
+    for (size_t i = 0; i < count; i++) {
+        if (gaps[i].next_op != NONE)
+            remember_kernels(g, &op, gaps[i].next_op < last_op ? gaps[i].next_op : last_op);
+        bool first = i == 0 && gaps[i].start == ledger->window.start && !g->report->narrowed;
+        attribute_gap(g, &gaps[i], first);
+    }
+    for (; booked < g->out_count; booked++)
+        ledger->ledger_ns[g->out[booked].cause] += g->out[booked].end - g->out[booked].start;
+}
+
+/* The run's own launch floor, within bounds: what an idle GPU needs to start what was just issued. */
+static int64_t launch_floor(const struct report *report)
+{
+    int64_t measured = report->launches.floor_ns;
+    if (measured == UNKNOWN || measured < 0)
+        return FLOOR_LOW_NS;
+    return min_ns(max_ns(measured * 2, FLOOR_LOW_NS), FLOOR_HIGH_NS);
+}
+
+void gaps_build(struct report *report)
+{
+    const struct run *run = report->run;
+    struct gaps g = {.report = report, .run = run, .asked_for = NONE, .floor_ns = launch_floor(report)};
+    host_names_init(&g.names, run);
+    issue_index_init(&g.issues, run, &g.names);
+    culprit_index_init(&g.culprits, report);
+    g.loading = mark_loading(&g);
+    g.seen_kernel = mem_zalloc(run->strings.count, 1);
+    g.cursors = mem_zalloc(run->threads.count, sizeof *g.cursors);
+    size_t at = 0;
+    vec_each (&report->devices, ledger) {
+        size_t count = 0;
+        while (at + count < report->gaps.count && report->gaps.at[at + count].device == ledger->device)
+            count++;
+        attribute_device(&g, ledger, report->gaps.at + at, count);
+        at += count;
+    }
+    vec_release(&report->gaps);
+    report->gaps.at = g.out;
+    report->gaps.count = g.out_count;
+    report->gaps.cap = g.out_cap;
+    culprit_index_finish(&g.culprits);
+    free(g.cursors);
+    free(g.seen_kernel);
+    free(g.loading);
+    issue_index_release(&g.issues);
+    host_names_release(&g.names);
+}
