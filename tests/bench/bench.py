@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""Speed and memory of `warplight report` on made traces, next to the physical floor and to peers, in one run.
+
+    bench.py --build BUILD [--events N ...] [--repeat N] [--save FILE.md]
+
+Each size is generated into a temporary folder. The programs take turns on the same file, so that a slow moment
+of the machine meets all of them, and the median of the rounds counts. What is compared:
+
+    floor      reads every byte of the file and does nothing with it
+    report     warplight report, text, all of its analyses
+    read       the part of it that reads the file and builds the run, as WARPLIGHT_TRACE=1 reports it
+    json.load  Python's C parser, which yields plain objects and analyses nothing
+
+Nothing is written into the tree unless --save asks for it. BENCH_MAX=2e7 in the environment raises the largest
+size; the default fits in about two minutes on two cores.
+"""
+import argparse
+import os
+import platform
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+SIZES = [100_000, 1_000_000, 4_000_000, 20_000_000]
+JSON_LOAD = "import json, sys; json.load(open(sys.argv[1], encoding='utf-8'))"
+FLOOR = """
+import sys
+with open(sys.argv[1], 'rb', buffering=0) as file:
+    buffer = bytearray(1 << 20)
+    while file.readinto(buffer):
+        pass
+"""
+
+
+class Result:
+    def __init__(self):
+        self.seconds = []
+        self.peak_bytes = 0
+        self.read_seconds = []
+
+
+def measure(argv, result):
+    """Runs argv once, adds its wall time and peak memory; returns what it wrote to standard error."""
+    with tempfile.TemporaryFile() as errors:
+        start = time.perf_counter()
+        child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors,
+                                 env=dict(os.environ, WARPLIGHT_TRACE="1", LC_ALL="C.UTF-8"))
+        _, status, usage = os.wait4(child.pid, 0)
+        seconds = time.perf_counter() - start
+        child.returncode = os.waitstatus_to_exitcode(status)
+        errors.seek(0)
+        text = errors.read().decode(errors="replace")
+    if child.returncode:
+        sys.exit(f"bench: {argv[0]} ended with {child.returncode}: {text.strip()}")
+    result.seconds.append(seconds)
+    result.peak_bytes = max(result.peak_bytes, usage.ru_maxrss * 1024)
+    return text
+
+
+def read_phase(text):
+    """Seconds until the run is sealed, from the phase lines of WARPLIGHT_TRACE, or None without them."""
+    phases = dict(re.findall(r"^trace: (\w+) (\d+) ns", text, re.M))
+    wanted = [int(phases[name]) for name in ("import", "seal") if name in phases]
+    return sum(wanted) / 1e9 if wanted else None
+
+
+def human(size):
+    for unit in ("B", "KiB", "MiB"):
+        if size < 1024:
+            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1024
+    return f"{size:.2f} GiB"
+
+
+def bench(program, generator, events, repeat, folder):
+    path = Path(folder) / f"{events}.json"
+    with path.open("wb") as out:
+        subprocess.run([generator, str(events)], stdout=out, check=True)
+    size = path.stat().st_size
+    results = {"floor": Result(), "report": Result(), "json.load": Result()}
+    commands = {
+        "floor": [sys.executable, "-S", "-c", FLOOR, str(path)],
+        "report": [program, "report", str(path)],
+        "json.load": [sys.executable, "-S", "-c", JSON_LOAD, str(path)],
+    }
+    for _ in range(repeat):
+        for name, argv in commands.items():
+            text = measure(argv, results[name])
+            if name == "report":
+                seconds = read_phase(text)
+                if seconds is not None:
+                    results[name].read_seconds.append(seconds)
+    path.unlink()
+
+    report = statistics.median(results["report"].seconds)
+    rows = []
+
+    def row(name, seconds, peak):
+        rows.append((f"{events:,}", human(size), name, f"{seconds:.3f}", f"{seconds / report:.2f}",
+                     f"{seconds * 1e9 / events:.0f}", f"{size / seconds / 1e6:.0f}",
+                     human(peak) if peak else "", f"{peak / size:.2f}" if peak else ""))
+
+    row("floor", statistics.median(results["floor"].seconds), results["floor"].peak_bytes)
+    row("report", report, results["report"].peak_bytes)
+    if results["report"].read_seconds:
+        row("· read", statistics.median(results["report"].read_seconds), 0)
+    row("json.load", statistics.median(results["json.load"].seconds), results["json.load"].peak_bytes)
+    return rows
+
+
+def table(rows):
+    head = ("events", "file", "what", "seconds", "ratio to report", "ns/event", "MB/s", "peak memory",
+            "memory ÷ file")
+    widths = [max(len(r[i]) for r in [head, *rows]) for i in range(len(head))]
+    lines = [head, tuple("-" * (w - 1) + (":" if i != 2 else "-") for i, w in enumerate(widths)), *rows]
+    return "\n".join("| " + " | ".join(cell.ljust(w) if i == 2 else cell.rjust(w)
+                                       for i, (cell, w) in enumerate(zip(line, widths))) + " |"
+                     for line in lines)
+
+
+def machine():
+    model = "unknown processor"
+    try:
+        found = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(encoding="utf-8"), re.M)
+        model = found[1] if found else model
+    except OSError:
+        pass
+    return f"{model}, {os.cpu_count()} cores, Linux {platform.release()}, Python {platform.python_version()}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--build", required=True, help="a Meson build folder with an optimised build")
+    parser.add_argument("--events", type=int, nargs="+", help="sizes of the traces")
+    parser.add_argument("--repeat", type=int, default=3, help="rounds a size (default 3)")
+    parser.add_argument("--save", metavar="FILE", help="also write the table as Markdown")
+    arguments = parser.parse_args()
+
+    largest = float(os.environ.get("BENCH_MAX", "4e6"))
+    sizes = arguments.events or [n for n in SIZES if n <= largest]
+    program = str(Path(arguments.build) / "src/cmd/warplight")
+    generator = str(Path(arguments.build) / "tests/bench/gen_trace")
+    rows = []
+    with tempfile.TemporaryDirectory(prefix="warplight-bench-") as folder:
+        for events in sizes:
+            print(f"bench: {events:,} events …", file=sys.stderr)
+            rows += bench(program, generator, events, arguments.repeat if events < 10**7 else 1, folder)
+    text = table(rows)
+    print(text)
+    if arguments.save:
+        version = subprocess.run([program, "--version"], stdout=subprocess.PIPE, check=True).stdout.decode().strip()
+        Path(arguments.save).write_text(
+            f"# Speed of `warplight report`\n\n{time.strftime('%Y-%m-%d')}, {version}, {machine()}. Made by "
+            f"`make bench`; what the columns mean is in `tests/bench/bench.py`.\n\n{text}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
