@@ -7,7 +7,9 @@
 
 enum lang { LANG_EN, LANG_ZH };
 
-/* Chooses from WARPLIGHT_LANG, LANGUAGE, LC_ALL, LC_MESSAGES, LANG, in that order; else English. */
+/* Chooses as gettext does, after WARPLIGHT_LANG: the locale is LC_ALL, LC_MESSAGES or LANG, whichever is set
+ * first; unless that is C or POSIX, the list in LANGUAGE goes before it; else English. The locale need not be
+ * installed. */
 enum lang i18n_from_environment(void);
 /* Call once, before the first translation. */
 void i18n_set(enum lang lang);
