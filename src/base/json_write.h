@@ -12,13 +12,15 @@
 
 enum { JSON_WRITE_DEPTH = 32 };
 
-/* Zeroed except out: compact output into out. indent > 0: pretty, that many blanks a level. Drain and str_cut()
- * out whenever it suits; the writer only appends. */
+/* Zeroed except out: compact output into out. indent > 0: pretty, that many blanks a level. Drain and
+ * str_cut() out whenever it suits; the writer only appends. Several values at the top level follow each other
+ * with nothing between: add a line end for JSON lines. */
 struct json_writer {
     struct str *out;
     int indent;
     int depth;
     bool has_items[JSON_WRITE_DEPTH];
+    bool in_object[JSON_WRITE_DEPTH]; /* rather than in an array or at the top */
     bool after_key;
 };
 
@@ -30,7 +32,7 @@ void json_array_begin(struct json_writer *w);
 void json_array_end(struct json_writer *w);
 void json_string(struct json_writer *w, const char *text, size_t length);
 void json_puts(struct json_writer *w, const char *text);
-void json_int(struct json_writer *w, int64_t value);  /* UNKNOWN is written as null */
+void json_int(struct json_writer *w, int64_t value); /* UNKNOWN is written as null */
 void json_uint(struct json_writer *w, uint64_t value);
 void json_double(struct json_writer *w, double value); /* NaN and infinity are written as null */
 void json_bool(struct json_writer *w, bool value);

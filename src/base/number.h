@@ -1,0 +1,11 @@
+/* Numbers for machines: no locale, no surprises. */
+#ifndef WARPLIGHT_BASE_NUMBER_H
+#define WARPLIGHT_BASE_NUMBER_H
+
+#include "base/str.h"
+
+/* Appends a finite value with as few of 15 to 17 significant digits as read back to the same value, with a
+ * '.' whatever the locale says: "0.1", "-1e+300", "3". */
+void number_add_double(struct str *out, double value);
+
+#endif
