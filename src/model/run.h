@@ -47,6 +47,7 @@ struct device {
     int64_t clock_hz;
     /* set by run_seal(): this device's rows of run->ops, sorted by start, then end descending */
     uint32_t first_op, op_count;
+    int64_t longest_op_ns; /* how far back of a moment an op that reaches it can have started */
 };
 
 struct process {

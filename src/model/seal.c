@@ -48,6 +48,10 @@ static void sort_ops(struct run *run)
         struct device *d = &run->devices.at[run_op_device(run, i)];
         if (d->op_count++ == 0)
             d->first_op = (uint32_t)i;
+        int64_t length;
+        if (__builtin_sub_overflow(ops->end[i], ops->start[i], &length))
+            length = INT64_MAX;
+        d->longest_op_ns = max_ns(d->longest_op_ns, length);
     }
 }
 
