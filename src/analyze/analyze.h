@@ -30,17 +30,33 @@ void amdahl_build(struct report *report);
 /* needs all of the above: findings, ranked */
 void findings_build(struct report *report);
 
+/* Every finding that the rules can make, in the order of DESIGN §5: id, class, one-line meaning (msgid). */
+struct finding_info {
+    const char *id;
+    const char *class_;
+    const char *meaning;
+};
+const struct finding_info *finding_list(size_t *count);
+
 /* ---- helpers that the analyses share --------------------------------------------------------------------
  */
 
-/* Range of run->ops of the device that can overlap the window (ops are sorted by start; one longer op may
- * begin before it). */
+/* Range of run->ops of the device that holds every op inside the window, found in O(log n). It can hold
+ * others too, as ops are sorted by start and a long one may begin well before the window: ask op_in_window().
+ */
 struct op_range {
     uint32_t first, end;
 };
 struct op_range ops_in_window(const struct run *run, uint32_t device, struct interval window);
 /* The part of op inside the window; start >= end when none is. Several analyses clip durations with it. */
 struct interval op_clip(const struct run *run, uint32_t op, struct interval window);
+/* Whether an op that covers [start, end) belongs to the window: part of it lies inside, or it has no length
+ * and its moment is not outside. */
+static inline bool op_in_window(int64_t start, int64_t end, struct interval window)
+{
+    return start == end ? start >= window.start && start <= window.end
+                        : start < window.end && end > window.start;
+}
 
 /* What an API call does, from its name, whatever the vendor. */
 enum call_class {
@@ -69,7 +85,8 @@ struct kernel_class kernel_classify(const char *name);
  * template lists, the functor that tells elementwise kernels apart kept. At most width columns. */
 void kernel_shorten(struct str *out, const char *name, size_t width);
 
-/* Median and percentile of n values; reorders them. n = 0 gives UNKNOWN. */
+/* The value at p (0–1) of n values, linear between neighbours and rounded half up, so that p = 0.5 is the
+ * exact median; reorders them, O(n). n = 0 gives UNKNOWN. */
 int64_t stat_percentile(int64_t *values, size_t n, double p);
 
 /* Theoretical occupancy (resident warps ÷ maximum) of a launch on a device, and resident blocks per SM; NAN

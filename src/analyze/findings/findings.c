@@ -1,0 +1,238 @@
+#include "analyze/findings/findings.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/i18n.h"
+
+static const struct finding_info infos[] = {
+    {"healthy", "healthy", N_("the GPU is well used")},
+    {"idle-data-loading", "idle", N_("the GPU waits for input data")},
+    {"idle-launch-bound", "idle", N_("the host cannot issue work fast enough")},
+    {"idle-host-sync", "idle", N_("the host waits for the GPU, then the GPU waits for the host")},
+    {"idle-host-compute", "idle", N_("the GPU waits for other host code")},
+    {"idle-host-io", "idle", N_("the GPU waits for file or network I/O")},
+    {"idle-host-wait", "idle", N_("the GPU waits for a host lock, thread or process")},
+    {"idle-allocator", "idle", N_("the GPU waits for memory to be allocated or freed")},
+    {"idle-warmup", "idle", N_("the GPU waits for code to be loaded or compiled")},
+    {"idle-dependency", "idle", N_("queued work waits for other work")},
+    {"idle-profiler", "idle", N_("the GPU waits for the recording tool")},
+    {"transfer-pageable", "transfer", N_("copies go through pageable host memory")},
+    {"transfer-device-to-host", "transfer", N_("results are copied back to the host")},
+    {"transfer-many-small", "transfer", N_("many small copies")},
+    {"transfer-not-overlapped", "transfer", N_("copies are not hidden behind kernels")},
+    {"transfer-managed", "transfer", N_("managed memory migrates back and forth")},
+    {"kernel-dominant", "kernel", N_("one kernel takes most of the GPU's time")},
+    {"kernel-grid-too-small", "kernel", N_("grids too small to fill the GPU")},
+    {"kernel-too-short", "kernel", N_("kernels so short that starting them dominates")},
+    {"kernel-no-tensor-cores", "kernel", N_("matrix products that leave the tensor cores idle")},
+    {"kernel-fp64", "kernel", N_("double-precision kernels")},
+    {"kernel-low-occupancy", "kernel", N_("few warps resident per SM")},
+    {"imbalance-steps", "scale", N_("some steps take much longer than the others")},
+    {"imbalance-ranks", "scale", N_("one rank makes the others wait")},
+    {"comm-exposed", "scale", N_("communication is not hidden behind computation")},
+    {"amdahl-host", "scale", N_("a faster GPU would hardly help")},
+    {"trust-lost-records", "trust", N_("the recording is incomplete")},
+    {"trust-profiler-overhead", "trust", N_("the recording tool disturbed what it recorded")},
+    {"trust-clock", "trust", N_("host and GPU clocks disagree")},
+};
+
+enum { INFO_COUNT = sizeof infos / sizeof *infos };
+
+const struct finding_info *finding_list(size_t *count)
+{
+    *count = INFO_COUNT;
+    return infos;
+}
+
+/* ---- what the rules use -------------------------------------------------------------------------------- */
+
+double ratio(int64_t part, int64_t whole)
+{
+    return whole > 0 ? (double)part / (double)whole : 0.0;
+}
+
+bool matters(const struct finder *f, int64_t ns)
+{
+    return ns > 0 && ratio(ns, f->wall_ns) >= 0.01;
+}
+
+static const struct finding_info *info_of(const char *id)
+{
+    for (size_t i = 0; i < INFO_COUNT; i++)
+        if (strcmp(infos[i].id, id) == 0)
+            return &infos[i];
+    return NULL;
+}
+
+struct finding *finding_add(struct finder *f, const char *id, int64_t lost_ns, double low, double high,
+                            double confidence)
+{
+    const struct finding_info *info = info_of(id);
+    struct finding *finding = vec_new(&f->report->findings);
+    finding->id = info->id;
+    finding->class_ = info->class_;
+    finding->confidence_ratio = confidence;
+    finding->lost_ns = lost_ns;
+    double per_device = (double)lost_ns / (double)(f->device_count ? f->device_count : 1);
+    finding->saving_ns[0] = (int64_t)(per_device * low);
+    finding->saving_ns[1] = (int64_t)(per_device * high);
+    finding->device = f->device_count == 1 ? f->report->devices.at[0].device : NONE;
+    return finding;
+}
+
+void finding_evidence(struct finding *finding, struct msg evidence)
+{
+    vec_push(&finding->evidence, evidence);
+}
+
+/* Where the culprit was, from the most to the least telling of what the recording knows. */
+static struct msg culprit_message(const struct run *run, const struct culprit_row *c)
+{
+    const char *call = run_text(run, c->call), *operator_ = run_text(run, c->operator_);
+    const char *frame = run_text(run, c->frame);
+    struct value total = value_ns(c->total_ns), count = value_count(c->count),
+                 longest = value_ns(c->longest_ns);
+    if (*frame && *call)
+        return msg_make(N_("{0} in {1} stretches (longest {2}) inside {3}, called from {4}"), total, count,
+                        longest, value_text(call), value_text(frame));
+    if (*frame)
+        return msg_make(N_("{0} in {1} stretches (longest {2}) in {3}"), total, count, longest,
+                        value_text(frame));
+    if (*call && *operator_)
+        return msg_make(N_("{0} in {1} stretches (longest {2}) inside {3}, called by {4}"), total, count,
+                        longest, value_text(call), value_text(operator_));
+    if (*call && c->annotation)
+        return msg_make(N_("{0} in {1} stretches (longest {2}) inside {3}, within “{4}”"), total, count,
+                        longest, value_text(call), value_text(c->annotation));
+    if (*call)
+        return msg_make(N_("{0} in {1} stretches (longest {2}) inside {3}"), total, count, longest,
+                        value_text(call));
+    if (*operator_)
+        return msg_make(N_("{0} in {1} stretches (longest {2}) inside operator {3}"), total, count, longest,
+                        value_text(operator_));
+    if (c->annotation)
+        return msg_make(N_("{0} in {1} stretches (longest {2}) within “{3}”, outside any operator"), total,
+                        count, longest, value_text(c->annotation));
+    return msg_make(N_("{0} in {1} stretches (longest {2}) in code that the recording does not name"), total,
+                    count, longest);
+}
+
+void finding_culprits(struct finder *f, struct finding *finding, enum account cause, int limit)
+{
+    const struct culprit_row *longest = NULL;
+    vec_each (&f->report->culprits, culprit) {
+        if (culprit->cause != cause)
+            continue;
+        if (!longest || culprit->longest_ns > longest->longest_ns)
+            longest = culprit;
+        if (limit-- > 0)
+            finding_evidence(finding, culprit_message(f->run, culprit));
+    }
+    if (longest)
+        finding_evidence(finding, msg_make(N_("longest single stretch: {0}, at {1}"),
+                                           value_ns(longest->longest_ns), value_time(longest->longest_at)));
+}
+
+/* ---- ranking ------------------------------------------------------------------------------------------- */
+
+enum { HEALTHY_RANK, ORDINARY_RANK, TRUST_RANK };
+
+static int rank_of(const struct finding *finding)
+{
+    if (strcmp(finding->id, "healthy") == 0)
+        return HEALTHY_RANK;
+    return strcmp(finding->class_, "trust") == 0 ? TRUST_RANK : ORDINARY_RANK;
+}
+
+static int64_t middle_saving(const struct finding *finding)
+{
+    return finding->saving_ns[0] / 2 + finding->saving_ns[1] / 2;
+}
+
+static int best_first(const void *a, const void *b)
+{
+    const struct finding *left = a, *right = b;
+    int rank_left = rank_of(left), rank_right = rank_of(right);
+    if (rank_left != rank_right)
+        return rank_left - rank_right;
+    if (middle_saving(left) != middle_saving(right))
+        return middle_saving(left) < middle_saving(right) ? 1 : -1;
+    return strcmp(left->id, right->id);
+}
+
+/* Severity follows from the share of the wall time that a change can give back. */
+static void judge(const struct finder *f, struct finding *finding)
+{
+    if (rank_of(finding) != ORDINARY_RANK)
+        return;
+    double wall = (double)f->wall_ns / (double)(f->device_count ? f->device_count : 1);
+    double share = wall > 0 ? (double)middle_saving(finding) / wall : 0;
+    finding->severity = share >= 0.25 ? SEVERITY_CRITICAL : share >= 0.05 ? SEVERITY_WARN : SEVERITY_INFO;
+}
+
+static void add_healthy(struct finder *f)
+{
+    const struct finding *next = NULL;
+    vec_each (&f->report->findings, finding) {
+        if (rank_of(finding) != ORDINARY_RANK)
+            continue;
+        if (finding->severity != SEVERITY_INFO)
+            return;
+        if (!next || middle_saving(finding) > middle_saving(next))
+            next = finding;
+    }
+    const char *next_id = next ? next->id : NULL;
+    struct finding *healthy = finding_add(f, "healthy", 0, 0, 0, 0.9);
+    healthy->title =
+        msg_make(N_("the GPU is well used: busy {0} of the time, and no single cause is worth 5 % of it"),
+                 value_ratio(ratio(f->busy_ns, f->wall_ns)));
+    if (f->report->kernels.count) {
+        const struct kernel_row *top = &f->report->kernels.at[0];
+        finding_evidence(healthy, msg_make(N_("most GPU time goes to {0}: {1} of busy time"),
+                                           value_kernel(run_text(f->run, top->name)),
+                                           value_ratio(top->busy_share_ratio)));
+    }
+    if (next_id)
+        finding_evidence(healthy, msg_make(N_("the next bottleneck would be {0}"), value_text(next_id)));
+    healthy->action = msg_make(N_("to go faster, reduce the work itself or speed up the top kernels"));
+}
+
+/* ---- all of them --------------------------------------------------------------------------------------- */
+
+/* Gaps in which a copy call was staging pageable memory belong to the transfer, not to synchronisation. */
+static void add_up_staging(struct finder *f)
+{
+    const struct op_table *ops = &f->run->ops;
+    vec_each (&f->report->gaps, piece) {
+        uint32_t op = piece->next_op;
+        if (piece->cause != IDLE_HOST_SYNC || op == NONE || ops->kind[op] != OP_COPY || piece->call == NONE ||
+            piece->call != ops->call[op])
+            continue;
+        f->staging_ns[ops->dir[op] == COPY_D2H] += piece->end - piece->start;
+    }
+}
+
+void findings_build(struct report *report)
+{
+    struct finder f = {.report = report, .run = report->run, .device_count = (int64_t)report->devices.count};
+    vec_each (&report->devices, ledger) {
+        f.wall_ns += ledger->wall_ns;
+        f.busy_ns += ledger->busy_ns;
+        for (int a = 0; a < ACCOUNT_COUNT; a++)
+            f.ledger_ns[a] += ledger->ledger_ns[a];
+    }
+    if (f.device_count) {
+        add_up_staging(&f);
+        find_idle(&f);
+        find_transfer(&f);
+        find_kernel(&f);
+        find_scale(&f);
+        vec_each (&report->findings, finding)
+            judge(&f, finding);
+        add_healthy(&f);
+    }
+    find_trust(&f);
+    if (report->findings.count)
+        qsort(report->findings.at, report->findings.count, sizeof *report->findings.at, best_first);
+}

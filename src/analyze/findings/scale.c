@@ -1,0 +1,107 @@
+/* Findings about how the work is spread: over steps, over ranks, over host and device. */
+#include <math.h>
+
+#include "base/i18n.h"
+
+#include "analyze/findings/findings.h"
+
+static void find_step_imbalance(struct finder *f)
+{
+    const struct step_report *steps = &f->report->steps;
+    int64_t excess = 0, outliers = 0;
+    const struct step_row *worst = NULL;
+    vec_each (&steps->rows, row) {
+        if (!row->outlier)
+            continue;
+        outliers++;
+        excess += row->outlier_excess_ns;
+        if (!worst || row->outlier_excess_ns > worst->outlier_excess_ns)
+            worst = row;
+    }
+    if (!worst || !matters(f, excess))
+        return;
+    struct finding *finding = finding_add(f, "imbalance-steps", excess, 0.0, 0.9, 0.7);
+    finding->title = msg_make(N_("{0} of {1} steps take longer than the others, by {2} in all"),
+                              value_count(outliers), value_count(steps->count), value_ns(excess));
+    finding_evidence(finding, msg_make(N_("median step {0}, longest {1}"), value_ns(steps->median_ns),
+                                       value_ns(steps->max_ns)));
+    finding_evidence(finding, msg_make(N_("the worst one, at {0}, spends {1} more, most of it in {2}"),
+                                       value_time(worst->start), value_ns(worst->outlier_excess_ns),
+                                       value_text(account_name(worst->outlier_cause))));
+    finding->action =
+        msg_make(N_("compare a slow step with an ordinary one (--step N): evaluation, checkpoint, logging, "
+                    "garbage collection or a late batch"));
+}
+
+static void find_rank_imbalance(struct finder *f)
+{
+    const struct rank_row *slow = NULL;
+    int64_t exposed = 0;
+    vec_each (&f->report->ranks, row) {
+        exposed += row->comm_exposed_ns == UNKNOWN ? 0 : row->comm_exposed_ns;
+        if (row->straggler && (!slow || row->excess_ratio > slow->excess_ratio))
+            slow = row;
+    }
+    if (!slow || !matters(f, exposed))
+        return;
+    struct finding *finding = finding_add(f, "imbalance-ranks", exposed, 0.1, 0.8, 0.7);
+    finding->title = msg_make(N_("rank {0} makes the others wait"), value_count(slow->rank));
+    finding_evidence(
+        finding, msg_make(N_("it computes {0} longer than the median rank; all ranks together spend {1} in "
+                             "exposed communication"),
+                          value_ratio(slow->excess_ratio), value_ns(exposed)));
+    finding->action =
+        msg_make(N_("look at that rank's own report: uneven data, a slower or throttled GPU, another process "
+                    "on the host"));
+}
+
+static void find_exposed_comm(struct finder *f)
+{
+    int64_t lost = f->ledger_ns[ACCOUNT_COMM];
+    if (!matters(f, lost))
+        return;
+    int64_t hidden = f->ledger_ns[ACCOUNT_COMPUTE_COMM];
+    struct finding *finding = finding_add(f, "comm-exposed", lost, 0.2, 0.9, 0.8);
+    finding->title = msg_make(N_("communication that nothing hides takes {0} of the time ({1})"),
+                              value_ratio(ratio(lost, f->wall_ns)), value_ns(lost));
+    finding_evidence(finding, msg_make(N_("{0} of all communication is hidden behind computation"),
+                                       value_ratio(ratio(hidden, lost + hidden))));
+    int left = 2;
+    vec_each (&f->report->comms, row) {
+        if (left-- > 0)
+            finding_evidence(finding,
+                             msg_make(N_("{0}: {1} times, {2} in all, {3} exposed"),
+                                      value_text(run_text(f->run, row->name)), value_count(row->count),
+                                      value_ns(row->total_ns), value_ns(row->exposed_ns)));
+    }
+    finding->action =
+        msg_make(N_("overlap it with the backward pass (DDP bucket_cap_mb, FSDP prefetch), send less "
+                    "(gradient accumulation, lower precision), or remove the wait for the slowest rank"));
+}
+
+static void find_host_bound(struct finder *f)
+{
+    const struct amdahl_report *worst = NULL;
+    vec_each (&f->report->amdahl, row) {
+        if (!worst || row->speedup_gpu_infinite < worst->speedup_gpu_infinite)
+            worst = row;
+    }
+    if (!worst || isnan(worst->speedup_gpu_infinite) || worst->speedup_gpu_infinite >= 2.0)
+        return;
+    struct finding *finding = finding_add(f, "amdahl-host", worst->host_only_ns, 0.0, 0.0, 0.8);
+    finding->title =
+        msg_make(N_("a GPU twice as fast would make this run only {0} times as fast, an infinitely fast one "
+                    "{1} times"),
+                 value_number(worst->speedup_gpu_twice), value_number(worst->speedup_gpu_infinite));
+    finding_evidence(finding, msg_make(N_("{0} of {1} is host time that the GPU does not share"),
+                                       value_ns(worst->host_only_ns), value_ns(worst->wall_ns)));
+    finding->action = msg_make(N_("mend the host side first; more or faster GPUs come later"));
+}
+
+void find_scale(struct finder *f)
+{
+    find_step_imbalance(f);
+    find_rank_imbalance(f);
+    find_exposed_comm(f);
+    find_host_bound(f);
+}

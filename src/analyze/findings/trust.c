@@ -1,0 +1,110 @@
+/* Findings about the recording itself: what it lost, what it disturbed, whether its clocks agree. They never
+ * save time; they say how far the rest can be believed. */
+#include "base/i18n.h"
+
+#include "analyze/findings/findings.h"
+
+static void find_lost_records(struct finder *f)
+{
+    const struct losses *l = &f->run->losses;
+    int64_t ops = (int64_t)f->run->ops.count;
+    /* GPU-only recordings and graph nodes legitimately lack calls: only a part that is missing is suspicious.
+     */
+    bool partly_linked = l->unlinked > 0 && l->unlinked < ops && l->unlinked * 20 > ops;
+    if (!l->dropped && !l->untimed && !l->malformed && !l->truncated_bytes && !partly_linked)
+        return;
+    struct finding *finding = finding_add(f, "trust-lost-records", 0, 0, 0, 1.0);
+    int64_t bad = l->dropped + l->untimed + l->malformed;
+    int64_t all = ops + (int64_t)f->run->spans.count;
+    finding->severity = bad * 20 > all || l->truncated_bytes ? SEVERITY_WARN : SEVERITY_INFO;
+    finding->title =
+        msg_make(N_("the recording is incomplete: {0} records were lost or unusable"), value_count(bad));
+    if (l->dropped)
+        finding_evidence(finding,
+                         msg_make(N_("{0} records dropped by the recording tool"), value_count(l->dropped)));
+    if (l->untimed)
+        finding_evidence(finding, msg_make(N_("{0} records without a usable time"), value_count(l->untimed)));
+    if (l->malformed)
+        finding_evidence(finding,
+                         msg_make(N_("{0} records that could not be understood"), value_count(l->malformed)));
+    if (l->truncated_bytes)
+        finding_evidence(finding, msg_make(N_("the file ends early: {0} after the last complete record"),
+                                           value_bytes(l->truncated_bytes)));
+    if (partly_linked)
+        finding_evidence(finding,
+                         msg_make(N_("{0} of {1} GPU operations have no launching call in the recording"),
+                                  value_count(l->unlinked), value_count(ops)));
+    finding->action =
+        msg_make(N_("record fewer steps, or give the recording tool larger buffers; let the program end "
+                    "normally so that the tool can write its file"));
+}
+
+static void find_profiler_idle(struct finder *f)
+{
+    int64_t lost = f->ledger_ns[IDLE_PROFILER];
+    if (!matters(f, lost))
+        return;
+    struct finding *finding = finding_add(f, "idle-profiler", lost, 0, 0, 0.95);
+    finding->title = msg_make(N_("the GPU waits {0} of the time ({1}) for the recording tool itself"),
+                              value_ratio(ratio(lost, f->wall_ns)), value_ns(lost));
+    finding_culprits(f, finding, IDLE_PROFILER, 2);
+    finding->action =
+        msg_make(N_("nothing: the time is not there without the tool; record more steps so that it "
+                    "weighs less"));
+}
+
+static void find_overhead(struct finder *f)
+{
+    const struct span_table *spans = &f->run->spans;
+    int64_t sum = 0, count = 0;
+    for (size_t i = 0; i < spans->count; i++) {
+        if (spans->kind[i] != SPAN_OVERHEAD)
+            continue;
+        sum += spans->end[i] - spans->start[i];
+        count++;
+    }
+    if (ratio(sum, f->wall_ns) < 0.05)
+        return;
+    struct finding *finding = finding_add(f, "trust-profiler-overhead", sum, 0, 0, 0.9);
+    finding->severity = SEVERITY_WARN;
+    finding->title =
+        msg_make(N_("the recording tool and the driver's tracing took {0} ({1} of the wall time)"),
+                 value_ns(sum), value_ratio(ratio(sum, f->wall_ns)));
+    finding_evidence(finding, msg_make(N_("{0} overhead records"), value_count(count)));
+    finding->action =
+        msg_make(N_("treat short host times as upper bounds; record with fewer options (no stacks, no "
+                    "shapes, no memory) to see what remains"));
+}
+
+static void find_clock(struct finder *f)
+{
+    enum { TOLERANCE_NS = 1000 };
+    const struct op_table *ops = &f->run->ops;
+    int64_t linked = 0, early = 0, worst = 0;
+    for (size_t i = 0; i < ops->count; i++) {
+        if (ops->call[i] == NONE)
+            continue;
+        linked++;
+        int64_t ahead = f->run->spans.start[ops->call[i]] - ops->start[i];
+        early += ahead > TOLERANCE_NS;
+        worst = max_ns(worst, ahead);
+    }
+    if (early == 0 || early * 100 < linked)
+        return;
+    struct finding *finding = finding_add(f, "trust-clock", 0, 0, 0, 0.95);
+    finding->severity = SEVERITY_WARN;
+    finding->title =
+        msg_make(N_("{0} of {1} GPU operations start before the call that launched them, by up to {2}"),
+                 value_count(early), value_count(linked), value_ns(worst));
+    finding->action =
+        msg_make(N_("host and GPU clocks were not aligned well: causes of gaps shorter than that are "
+                    "uncertain"));
+}
+
+void find_trust(struct finder *f)
+{
+    find_lost_records(f);
+    find_profiler_idle(f);
+    find_overhead(f);
+    find_clock(f);
+}
