@@ -17,8 +17,9 @@ void str_puts(struct str *s, const char *text);
 void str_putc(struct str *s, char c);
 /* Adds count copies of c. */
 void str_pad(struct str *s, char c, size_t count);
-void str_addf(struct str *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void str_vaddf(struct str *s, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
+void str_addf(struct str *s, const char *format, ...) __attribute__((format(printf, 2, 3), nonnull));
+void str_vaddf(struct str *s, const char *format, va_list args)
+    __attribute__((format(printf, 2, 0), nonnull(1, 2)));
 /* Shortens to length bytes, keeping the memory. */
 void str_cut(struct str *s, size_t length);
 void str_release(struct str *s);

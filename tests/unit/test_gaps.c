@@ -1,0 +1,310 @@
+/* Causes of gaps: what the launching thread did decides, nanosecond by nanosecond, and nothing is lost. Times
+ * in microseconds for legibility. */
+#include "cmocka_all.h"
+#include "make_run.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "analyze/analyze.h"
+
+#define US (int64_t)1000
+
+static void build(struct report *report, struct make_run *m)
+{
+    run_seal(&m->run);
+    *report = (struct report){.run = &m->run};
+    ledger_build(report, NULL);
+    report->launches.floor_ns = 5 * US;
+    gaps_build(report);
+    vec_each (&report->devices, ledger) {
+        int64_t sum = 0;
+        for (int a = 0; a < ACCOUNT_COUNT; a++)
+            sum += ledger->ledger_ns[a];
+        assert_int_equal(sum, ledger->wall_ns);
+    }
+    int64_t idle = 0, culprits = 0;
+    vec_each (&report->gaps, piece) {
+        assert_true(piece->start < piece->end);
+        idle += piece->end - piece->start;
+    }
+    vec_each (&report->culprits, culprit)
+        culprits += culprit->total_ns;
+    assert_int_equal(idle, culprits);
+}
+
+static int64_t booked(const struct report *report, enum account account)
+{
+    return report->devices.at[0].ledger_ns[account];
+}
+
+static void done(struct report *report, struct make_run *m)
+{
+    report_release(report);
+    run_release(&m->run);
+}
+
+/* A kernel whose launch lies right before it. The first one of each test opens the window. */
+static void kernel_at(struct make_run *m, int64_t start, int64_t end)
+{
+    make_launch(m, "k", start - 4 * US, start - 2 * US, start, end);
+}
+
+static void a_host_that_issues_back_to_back_is_launch_bound(void **state)
+{
+    (void)state;
+    struct make_run m;
+    make_run_init(&m);
+    for (int i = 0; i < 10; i++)
+        kernel_at(&m, i * 20 * US, i * 20 * US + 2 * US);
+    struct report report;
+    build(&report, &m);
+    /* per gap of 18 µs: 14 µs until the call, 2 µs in it, 2 µs on the way */
+    assert_int_equal(booked(&report, IDLE_LAUNCH_BOUND), 9 * 16 * US + 2 * US);
+    assert_int_equal(booked(&report, IDLE_LAUNCH_LATENCY), 10 * 2 * US);
+    done(&report, &m);
+}
+
+static void long_code_between_launches_is_host_compute(void **state)
+{
+    (void)state;
+    struct make_run m;
+    make_run_init(&m);
+    kernel_at(&m, 0, 10 * US);
+    kernel_at(&m, 5000 * US, 5010 * US);
+    make_span(&m.run, m.thread, SPAN_PYTHON, "train.py(12): augment", 20 * US, 4900 * US, 0);
+    struct report report;
+    build(&report, &m);
+    assert_int_equal(booked(&report, IDLE_HOST_COMPUTE), 4986 * US);
+    assert_string_equal(run_text(&m.run, report.culprits.at[0].frame), "train.py(12): augment");
+    assert_int_equal(report.culprits.at[0].total_ns, 4880 * US);
+    done(&report, &m);
+}
+
+static void the_code_after_a_wait_is_charged_to_the_wait(void **state)
+{
+    (void)state;
+    struct make_run m;
+    make_run_init(&m);
+    kernel_at(&m, 0, 100 * US);
+    make_span(&m.run, m.thread, SPAN_API, "cudaStreamSynchronize", 1 * US, 105 * US, 0);
+    kernel_at(&m, 140 * US, 150 * US);
+    struct report report;
+    build(&report, &m);
+    /* 5 µs until the call returns, 31 µs until the next launch */
+    assert_int_equal(booked(&report, IDLE_HOST_SYNC), 36 * US);
+    done(&report, &m);
+}
+
+static void a_wait_followed_by_long_work_is_not_blamed_for_the_work(void **state)
+{
+    (void)state;
+    struct make_run m;
+    make_run_init(&m);
+    kernel_at(&m, 0, 100 * US);
+    make_span(&m.run, m.thread, SPAN_API, "cudaStreamSynchronize", 1 * US, 105 * US, 0);
+    kernel_at(&m, 9000 * US, 9010 * US);
+    struct report report;
+    build(&report, &m);
+    assert_int_equal(booked(&report, IDLE_HOST_SYNC), 5 * US);
+    assert_int_equal(booked(&report, IDLE_HOST_COMPUTE), (9000 - 4 - 105) * US);
+    done(&report, &m);
+}
+
+static void a_gap_is_split_between_causes_in_time_order(void **state)
+{
+    (void)state;
+    struct make_run m;
+    make_run_init(&m);
+    kernel_at(&m, 0, 100 * US);
+    make_span(&m.run, m.thread, SPAN_API, "cudaMalloc", 100 * US, 400 * US, 0);
+    make_span(&m.run, m.thread, SPAN_ANNOTATION,
+              "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 400 * US, 900 * US, 0);
+    make_span(&m.run, m.thread, SPAN_OP, "aten::stack", 450 * US, 700 * US, 0);
+    make_span(&m.run, m.thread, SPAN_OS, "pthread_mutex_lock", 900 * US, 950 * US, 0);
+    make_span(&m.run, m.thread, SPAN_OS, "pread64", 950 * US, 996 * US, 0);
+    kernel_at(&m, 1000 * US, 1010 * US);
+    struct report report;
+    build(&report, &m);
+    assert_int_equal(booked(&report, IDLE_ALLOCATOR), 300 * US);
+    assert_int_equal(booked(&report, IDLE_DATA_LOADING), 500 * US);
+    assert_int_equal(booked(&report, IDLE_HOST_WAIT), 50 * US);
+    assert_int_equal(booked(&report, IDLE_HOST_IO), 46 * US);
+    const enum account expected[] = {IDLE_ALLOCATOR, IDLE_DATA_LOADING, IDLE_HOST_WAIT, IDLE_HOST_IO};
+    size_t first = report.gaps.count - 6; /* then launch-bound and launch-latency */
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(report.gaps.at[first + i].cause, expected[i]);
+    assert_int_equal(report.gaps.at[first].gap, report.gaps.at[first + 5].gap);
+    done(&report, &m);
+}
+
+static void the_api_call_is_named_rather_than_the_system_call_inside_it(void **state)
+{
+    (void)state;
+    struct make_run m;
+    make_run_init(&m);
+    kernel_at(&m, 0, 100 * US);
+    make_span(&m.run, m.thread, SPAN_API, "cudaFree", 100 * US, 900 * US, 0);
+    make_span(&m.run, m.thread, SPAN_OS, "poll", 200 * US, 800 * US, 0);
+    kernel_at(&m, 910 * US, 920 * US);
+    struct report report;
+    build(&report, &m);
+    assert_int_equal(booked(&report, IDLE_ALLOCATOR), 800 * US);
+    assert_int_equal(booked(&report, IDLE_HOST_WAIT), 0);
+    assert_string_equal(run_text(&m.run, report.culprits.at[0].call), "cudaFree");
+    done(&report, &m);
+}
+
+static void work_that_was_queued_but_does_not_start_waits_for_other_work(void **state)
+{
+    (void)state;
+    struct make_run m;
+    make_run_init(&m);
+    kernel_at(&m, 0, 100 * US);
+    make_launch(&m, "k", 10 * US, 12 * US, 500 * US, 510 * US);
+    struct report report;
+    build(&report, &m);
+    assert_int_equal(booked(&report, IDLE_DEPENDENCY), 390 * US); /* after the floor of 10 µs */
+    done(&report, &m);
+}
+
+static void overhead_of_the_recording_tool_is_told_from_loading_code(void **state)
+{
+    (void)state;
+    struct make_run m;
+    make_run_init(&m);
+    uint32_t lane = run_thread(&m.run, run_process(&m.run, m.source, -1), 0);
+    kernel_at(&m, 0, 100 * US);
+    make_span(&m.run, lane, SPAN_OVERHEAD, "Activity Buffer Request", 200 * US, 500 * US, 0);
+    make_span(&m.run, lane, SPAN_OVERHEAD, "Lazy Function Loading", 600 * US, 700 * US, 0);
+    kernel_at(&m, 1000 * US, 1010 * US);
+    struct report report;
+    build(&report, &m);
+    assert_int_equal(booked(&report, IDLE_PROFILER), 300 * US);
+    assert_int_equal(booked(&report, IDLE_WARMUP), 100 * US);
+    done(&report, &m);
+}
+
+static void an_idle_launching_thread_points_to_the_thread_that_feeds_it(void **state)
+{
+    (void)state;
+    struct make_run m;
+    make_run_init(&m);
+    uint32_t autograd = run_thread(&m.run, m.process, 200);
+    for (int i = 0; i < 3; i++)
+        kernel_at(&m, i * 20 * US, i * 20 * US + 15 * US);
+    make_span(&m.run, m.thread, SPAN_ANNOTATION, "dataloader", 60 * US, 2000 * US, 0);
+    make_span(&m.run, autograd, SPAN_API, "cudaLaunchKernel", 2010 * US, 2012 * US, 77);
+    make_kernel(&m.run, m.stream, "backward", 2014 * US, 2020 * US, 77);
+    struct report report;
+    build(&report, &m);
+    assert_int_equal(booked(&report, IDLE_DATA_LOADING), 1940 * US);
+    assert_int_equal(report.culprits.at[0].thread, m.thread);
+    done(&report, &m);
+}
+
+static void staging_of_pageable_copies_blocks_the_host(void **state)
+{
+    (void)state;
+    struct make_run m;
+    make_run_init(&m);
+    kernel_at(&m, 0, 10 * US);
+    make_span(&m.run, m.thread, SPAN_API, "cudaMemcpyAsync", 20 * US, 520 * US, 50);
+    make_copy(&m.run, m.stream, COPY_H2D, MEM_PAGEABLE, MEM_DEVICE, 1 << 20, 320 * US, 500 * US, 50);
+    struct report report;
+    build(&report, &m);
+    assert_int_equal(booked(&report, IDLE_HOST_SYNC), 320 * US); /* 300 before it, 20 after it */
+    done(&report, &m);
+}
+
+static void the_first_slow_launch_of_a_kernel_loads_its_code(void **state)
+{
+    (void)state;
+    struct make_run m;
+    make_run_init(&m);
+    kernel_at(&m, 0, 10 * US);
+    make_launch(&m, "new", 20 * US, 3020 * US, 3022 * US, 3030 * US);
+    make_launch(&m, "new", 3040 * US, 6040 * US, 6042 * US, 6050 * US);
+    struct report report;
+    build(&report, &m);
+    assert_int_equal(booked(&report, IDLE_WARMUP), 3000 * US);
+    done(&report, &m);
+}
+
+static void before_the_first_and_after_the_last_op_is_startup_and_shutdown(void **state)
+{
+    (void)state;
+    struct make_run m;
+    make_run_init(&m);
+    make_span(&m.run, m.thread, SPAN_PYTHON, "main.py(1): <module>", -5000 * US, 9000 * US, 0);
+    make_span(&m.run, m.thread, SPAN_ANNOTATION, "load_data", -2000 * US, -1000 * US, 0);
+    kernel_at(&m, 0, 10 * US);
+    struct report report;
+    build(&report, &m);
+    assert_int_equal(booked(&report, IDLE_DATA_LOADING), 1000 * US); /* a named cause stays named */
+    assert_int_equal(booked(&report, IDLE_STARTUP), 3996 * US);
+    assert_int_equal(booked(&report, IDLE_SHUTDOWN), 8990 * US);
+    done(&report, &m);
+}
+
+static void ops_without_calls_leave_the_cause_unknown(void **state)
+{
+    (void)state;
+    struct make_run m;
+    make_run_init(&m);
+    make_kernel(&m.run, m.stream, "k", 0, 10 * US, 0);
+    make_kernel(&m.run, m.stream, "k", 50 * US, 60 * US, 0);
+    struct report report;
+    build(&report, &m);
+    assert_int_equal(booked(&report, IDLE_UNKNOWN), 40 * US);
+    assert_int_equal(report.gaps.at[0].thread, NONE);
+    done(&report, &m);
+}
+
+static void culprits_that_differ_only_in_numbers_are_one(void **state)
+{
+    (void)state;
+    struct make_run m;
+    make_run_init(&m);
+    for (int i = 0; i < 5; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "step %d", i);
+        make_span(&m.run, m.thread, SPAN_ANNOTATION, name, i * 2000 * US - 1500 * US,
+                  i * 2000 * US + 400 * US, 0);
+        kernel_at(&m, i * 2000 * US, i * 2000 * US + 10 * US);
+    }
+    struct report report;
+    build(&report, &m);
+    const struct culprit_row *step = NULL;
+    vec_each (&report.culprits, culprit) {
+        if (culprit->cause == IDLE_HOST_COMPUTE && culprit->annotation &&
+            strcmp(culprit->annotation, "step *") == 0) {
+            assert_null(step);
+            step = culprit;
+        }
+    }
+    assert_non_null(step);
+    assert_true(step->count >= 4);
+    done(&report, &m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_host_that_issues_back_to_back_is_launch_bound),
+        cmocka_unit_test(long_code_between_launches_is_host_compute),
+        cmocka_unit_test(the_code_after_a_wait_is_charged_to_the_wait),
+        cmocka_unit_test(a_wait_followed_by_long_work_is_not_blamed_for_the_work),
+        cmocka_unit_test(a_gap_is_split_between_causes_in_time_order),
+        cmocka_unit_test(the_api_call_is_named_rather_than_the_system_call_inside_it),
+        cmocka_unit_test(work_that_was_queued_but_does_not_start_waits_for_other_work),
+        cmocka_unit_test(overhead_of_the_recording_tool_is_told_from_loading_code),
+        cmocka_unit_test(an_idle_launching_thread_points_to_the_thread_that_feeds_it),
+        cmocka_unit_test(staging_of_pageable_copies_blocks_the_host),
+        cmocka_unit_test(the_first_slow_launch_of_a_kernel_loads_its_code),
+        cmocka_unit_test(before_the_first_and_after_the_last_op_is_startup_and_shutdown),
+        cmocka_unit_test(ops_without_calls_leave_the_cause_unknown),
+        cmocka_unit_test(culprits_that_differ_only_in_numbers_are_one),
+    };
+    return cmocka_run_group_tests_name("gaps", tests, NULL, NULL);
+}
