@@ -1,0 +1,160 @@
+/* The first screen. It must answer by itself: about 40 lines of 100 columns. */
+#include <string.h>
+
+#include "base/i18n.h"
+#include "view/table.h"
+#include "view/text.h"
+
+enum { TOP_ROWS = 5, COPY_ROWS = 3, MORE_FINDINGS = 4, EVIDENCE = 4, DEVICES = 8, INDENT = 2 };
+
+static void identity(struct screen *s, const struct report *report, const struct device_report *device)
+{
+    const struct run *run = report->run;
+    const struct device *d = &run->devices.at[device->device];
+    struct str text = {0}, rest = {0};
+    device_label(&text, report, device->device);
+    screen_puts(s, STYLE_BOLD, str_text(&text));
+    if (d->name) {
+        text_value(&rest, value_text(run_text(run, d->name)), report);
+        screen_printf(s, STYLE_BOLD, "  %s", str_text(&rest));
+    }
+    str_cut(&rest, 0);
+    if (d->cc_major > 0)
+        str_addf(&rest, " · cc %d.%d", d->cc_major, d->cc_minor);
+    if (d->sm_count > 0)
+        str_addf(&rest, d->vendor == VENDOR_AMD ? " · %d CUs" : " · %d SMs", d->sm_count);
+    struct msg msg =
+        msg_make(N_(" · {0} recorded · {1} busy"), value_ns(device->wall_ns),
+                 value_ratio(device->wall_ns > 0 ? (double)device->busy_ns / (double)device->wall_ns : 0));
+    text_msg(&rest, &msg, report);
+    screen_puts(s, STYLE_PLAIN, str_text(&rest));
+    screen_newline(s);
+    str_release(&text);
+    str_release(&rest);
+}
+
+static void identities(struct screen *s, const struct report *report)
+{
+    for (size_t i = 0; i < report->devices.count && i < DEVICES; i++)
+        identity(s, report, &report->devices.at[i]);
+    if (report->devices.count > DEVICES) {
+        screen_printf(s, STYLE_DIM, _("… and %zu more devices: --section ledger shows all"),
+                      report->devices.count - DEVICES);
+        screen_newline(s);
+    }
+    if (report->devices.count == 0) {
+        screen_puts(s, STYLE_NOTICE, _("The recording holds no GPU work."));
+        screen_newline(s);
+    }
+}
+
+static void answer(struct screen *s, const struct report *report)
+{
+    if (report->findings.count == 0)
+        return;
+    screen_newline(s);
+    text_finding(s, report, &report->findings.at[0], EVIDENCE);
+    str_pad(&s->text, ' ', INDENT);
+    screen_printf(s, STYLE_DIM, _("more: warplight explain %s"), report->findings.at[0].id);
+    screen_newline(s);
+}
+
+/* The device that the answer is about, else the one that idled longest. */
+static const struct device_report *device_of_interest(const struct report *report)
+{
+    const struct device_report *chosen = &report->devices.at[0];
+    uint32_t named = report->findings.count ? report->findings.at[0].device : NONE;
+    vec_each (&report->devices, device) {
+        if (device->device == named)
+            return device;
+        if (device->wall_ns - device->busy_ns > chosen->wall_ns - chosen->busy_ns)
+            chosen = device;
+    }
+    return chosen;
+}
+
+static void ledger(struct screen *s, const struct report *report)
+{
+    if (report->devices.count == 0)
+        return;
+    const struct device_report *device = device_of_interest(report);
+    text_heading(s, _(sections[SECTION_LEDGER].title));
+    if (report->devices.count > 1) {
+        struct str text = {0};
+        device_label(&text, report, device->device);
+        screen_printf(s, STYLE_PLAIN, " (%s)", str_text(&text));
+        str_release(&text);
+    }
+    screen_newline(s);
+    text_ledger(s, report, device);
+}
+
+static void other_findings(struct screen *s, const struct report *report)
+{
+    if (report->findings.count < 2)
+        return;
+    text_heading(s, _("Also found"));
+    screen_newline(s);
+    struct str text = {0}, saving = {0};
+    for (size_t i = 1; i < report->findings.count && i <= MORE_FINDINGS; i++) {
+        const struct finding *finding = &report->findings.at[i];
+        str_cut(&text, 0);
+        str_cut(&saving, 0);
+        text_msg(&text, &finding->title, report);
+        if (finding->saving_ns[1] != UNKNOWN && finding->saving_ns[1] > 0) {
+            str_puts(&saving, _("saves up to "));
+            text_value(&saving, value_ns(finding->saving_ns[1]), report);
+        }
+        int width = screen_columns(str_text(&saving));
+        str_pad(&s->text, ' ', INDENT);
+        screen_puts(s, text_severity_style(finding), "• ");
+        screen_cell(s, STYLE_PLAIN, str_text(&text), s->width - INDENT - 2 - (width ? width + 2 : 0), false);
+        if (width)
+            str_pad(&s->text, ' ', 2);
+        screen_puts(s, STYLE_PLAIN, str_text(&saving));
+        screen_newline(s);
+    }
+    str_release(&text);
+    str_release(&saving);
+}
+
+static void top(struct screen *s, const struct report *report, enum section_id id, size_t rows,
+                const struct view_options *options)
+{
+    size_t all = section_count(&sections[id], report);
+    if (all == 0)
+        return;
+    rows = options->limit == UNKNOWN ? rows : (size_t)options->limit;
+    text_heading(s, _(sections[id].title));
+    if (all > rows)
+        screen_printf(s, STYLE_DIM, _(" (%zu of %zu)"), rows, all);
+    screen_newline(s);
+    table_print(
+        s, &sections[id], report,
+        &(struct table_options){
+            .limit = rows, .max_rank = RANK_OVERVIEW, .full_names = options->full_names, .indent = INDENT});
+}
+
+void summary_print(struct screen *s, const struct report *report, const struct view_options *options)
+{
+    identities(s, report);
+    answer(s, report);
+    ledger(s, report);
+    other_findings(s, report);
+    top(s, report, SECTION_KERNELS, TOP_ROWS, options);
+    top(s, report, SECTION_CULPRITS, TOP_ROWS, options);
+    top(s, report, SECTION_COPIES, COPY_ROWS, options);
+    if (report->steps.count > 0) {
+        text_heading(s, _(sections[SECTION_STEPS].title));
+        screen_newline(s);
+        text_steps(s, report);
+    }
+    struct screen losses = {.width = s->width, .color = s->color, .utf8 = s->utf8};
+    text_losses(&losses, report);
+    if (losses.text.len) {
+        text_heading(s, _(sections[SECTION_LOSSES].title));
+        screen_newline(s);
+        str_add(&s->text, str_text(&losses.text), losses.text.len);
+    }
+    screen_release(&losses);
+}

@@ -1,0 +1,194 @@
+#include "view/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/i18n.h"
+
+enum { MAX_COLUMNS = 24, GUTTER = 2, FLEXIBLE_MIN = 14, BAR_WIDTH = 12, KERNEL_NATURAL = 64 };
+
+struct layout {
+    const struct section *section;
+    const struct report *report;
+    const struct table_options *options;
+    size_t *rows;
+    size_t row_count;
+    const struct column *columns[MAX_COLUMNS];
+    int width[MAX_COLUMNS];   /* as printed */
+    int natural[MAX_COLUMNS]; /* as wide as the widest cell */
+    size_t count;
+};
+
+static void render(struct str *out, const struct layout *layout, const struct column *column, size_t row,
+                   int width)
+{
+    union section_scratch scratch;
+    struct cell cell;
+    column_cell(column, layout->report, section_row(layout->section, layout->report, row, &scratch), &cell);
+    str_cut(out, 0);
+    cell_text(
+        out, &cell, layout->report,
+        &(struct cell_style){.translate = true, .full_names = layout->options->full_names, .width = width});
+}
+
+static bool is_unknown_everywhere(const struct layout *layout, const struct column *column)
+{
+    for (size_t i = 0; i < layout->row_count; i++) {
+        union section_scratch scratch;
+        struct cell cell;
+        column_cell(column, layout->report,
+                    section_row(layout->section, layout->report, layout->rows[i], &scratch), &cell);
+        if (cell.kind != CELL_UNKNOWN)
+            return false;
+    }
+    return true;
+}
+
+static void choose_columns(struct layout *layout)
+{
+    for (const struct column *c = layout->section->columns; c->key && layout->count < MAX_COLUMNS; c++) {
+        if (c->flags & COLUMN_MACHINE || c->rank > layout->options->max_rank)
+            continue;
+        if (strcmp(c->key, "device") == 0 && layout->report->run->devices.count <= 1)
+            continue;
+        if (c->rank > 0 && is_unknown_everywhere(layout, c))
+            continue;
+        layout->columns[layout->count++] = c;
+    }
+}
+
+static void measure(struct layout *layout)
+{
+    struct str text = {0};
+    for (size_t i = 0; i < layout->count; i++) {
+        const struct column *c = layout->columns[i];
+        int widest = screen_columns(_(c->title));
+        for (size_t r = 0; r < layout->row_count; r++) {
+            render(&text, layout, c, layout->rows[r], KERNEL_NATURAL);
+            int width = screen_columns(str_text(&text));
+            widest = width > widest ? width : widest;
+        }
+        layout->natural[i] = layout->width[i] = widest;
+        if (c->flags & COLUMN_FLEXIBLE) {
+            int least = screen_columns(_(c->title));
+            least = least < FLEXIBLE_MIN ? FLEXIBLE_MIN : least;
+            layout->width[i] = least < widest ? least : widest;
+        }
+    }
+    str_release(&text);
+}
+
+static int bar_width(const struct column *column)
+{
+    return column->flags & COLUMN_BAR ? GUTTER + BAR_WIDTH : 0;
+}
+
+static int total_width(const struct layout *layout)
+{
+    int total = layout->options->indent;
+    for (size_t i = 0; i < layout->count; i++)
+        total += layout->width[i] + bar_width(layout->columns[i]) + (i > 0 ? GUTTER : 0);
+    return total;
+}
+
+static void drop_column(struct layout *layout, size_t at)
+{
+    layout->count--;
+    for (size_t i = at; i < layout->count; i++) {
+        layout->columns[i] = layout->columns[i + 1];
+        layout->width[i] = layout->width[i + 1];
+        layout->natural[i] = layout->natural[i + 1];
+    }
+}
+
+/* Drops the columns that matter least until the rest fits, then gives what is left to those that were
+ * shortened. */
+static void fit(struct layout *layout, int screen_width)
+{
+    while (total_width(layout) > screen_width) {
+        size_t worst = 0;
+        for (size_t i = 1; i < layout->count; i++)
+            if (layout->columns[i]->rank >= layout->columns[worst]->rank)
+                worst = i;
+        if (layout->columns[worst]->rank == 0)
+            break;
+        drop_column(layout, worst);
+    }
+    int left = screen_width - total_width(layout);
+    for (size_t i = 0; i < layout->count && left > 0; i++) {
+        int wanted = layout->natural[i] - layout->width[i];
+        int given = wanted < left ? wanted : left;
+        layout->width[i] += given;
+        left -= given;
+    }
+}
+
+static void print_row(struct screen *s, const struct layout *layout, size_t row)
+{
+    struct str text = {0};
+    str_pad(&s->text, ' ', (size_t)layout->options->indent);
+    for (size_t i = 0; i < layout->count; i++) {
+        const struct column *c = layout->columns[i];
+        if (i > 0)
+            str_pad(&s->text, ' ', GUTTER);
+        render(&text, layout, c, row, layout->width[i]);
+        screen_cell(s, STYLE_PLAIN, str_text(&text), layout->width[i], column_is_number(c));
+        if (c->flags & COLUMN_BAR) {
+            union section_scratch scratch;
+            struct cell cell;
+            column_cell(c, layout->report, section_row(layout->section, layout->report, row, &scratch),
+                        &cell);
+            str_pad(&s->text, ' ', GUTTER);
+            screen_bar(s, STYLE_PLAIN, cell.kind == CELL_VALUE ? cell.value.d : 0, BAR_WIDTH);
+        }
+    }
+    screen_newline(s);
+    str_release(&text);
+}
+
+size_t table_print(struct screen *s, const struct section *section, const struct report *report,
+                   const struct table_options *options)
+{
+    struct layout layout = {.section = section, .report = report, .options = options};
+    layout.rows = section_pick(section, report, options->limit, options->by_weight, &layout.row_count);
+    choose_columns(&layout);
+    measure(&layout);
+    fit(&layout, s->width);
+    str_pad(&s->text, ' ', (size_t)options->indent);
+    for (size_t i = 0; i < layout.count; i++) {
+        const struct column *c = layout.columns[i];
+        if (i > 0)
+            str_pad(&s->text, ' ', GUTTER);
+        screen_cell(s, STYLE_DIM, _(c->title), layout.width[i], column_is_number(c));
+        str_pad(&s->text, ' ', (size_t)bar_width(c));
+    }
+    screen_newline(s);
+    for (size_t r = 0; r < layout.row_count; r++)
+        print_row(s, &layout, layout.rows[r]);
+    free(layout.rows);
+    return layout.row_count;
+}
+
+void table_print_single(struct screen *s, const struct section *section, const struct report *report)
+{
+    int widest = 0;
+    for (const struct column *c = section->columns; c->key; c++) {
+        int width = c->flags & COLUMN_MACHINE ? 0 : screen_columns(_(c->title));
+        widest = width > widest ? width : widest;
+    }
+    struct str text = {0};
+    for (const struct column *c = section->columns; c->key; c++) {
+        struct cell cell;
+        column_cell(c, report, section_row(section, report, 0, NULL), &cell);
+        if (c->flags & COLUMN_MACHINE || cell.kind == CELL_UNKNOWN)
+            continue;
+        str_cut(&text, 0);
+        cell_text(&text, &cell, report, &(struct cell_style){.translate = true});
+        str_pad(&s->text, ' ', GUTTER);
+        screen_cell(s, STYLE_PLAIN, _(c->title), widest, false);
+        str_pad(&s->text, ' ', GUTTER);
+        screen_cell(s, STYLE_PLAIN, str_text(&text), 10, true);
+        screen_newline(s);
+    }
+    str_release(&text);
+}

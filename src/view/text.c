@@ -1,0 +1,284 @@
+#include "view/text.h"
+
+#include <string.h>
+
+#include "base/i18n.h"
+#include "base/utf8.h"
+#include "view/table.h"
+
+enum { SECTION_ROWS = 20, INDENT = 2, ACCOUNT_WIDTH = 22, BAR_WIDTH = 24, TIME_WIDTH = 9, SHARE_WIDTH = 8 };
+
+void text_heading(struct screen *s, const char *title)
+{
+    screen_newline(s);
+    screen_puts(s, STYLE_HEADING, title);
+}
+
+void text_value(struct str *out, struct value value, const struct report *report)
+{
+    struct cell cell = {CELL_VALUE, {.value = value}};
+    cell_text(out, &cell, report, &(struct cell_style){.translate = true});
+}
+
+void text_msg(struct str *out, const struct msg *msg, const struct report *report)
+{
+    struct cell cell = {CELL_MSG, {.msg = msg}};
+    cell_text(out, &cell, report, &(struct cell_style){.translate = true});
+}
+
+/* ---- ledger -------------------------------------------------------------------------------------------- */
+
+static enum style account_style(enum account account)
+{
+    switch (account) {
+    case ACCOUNT_COMPUTE:
+    case ACCOUNT_COMPUTE_COPY:
+    case ACCOUNT_COMPUTE_COMM:
+        return STYLE_GOOD;
+    case ACCOUNT_COMM:
+    case ACCOUNT_COPY:
+        return STYLE_NOTICE;
+    default:
+        return STYLE_BAD;
+    }
+}
+
+void text_ledger(struct screen *s, const struct report *report, const struct device_report *device)
+{
+    int fixed = INDENT + ACCOUNT_WIDTH + 1 + TIME_WIDTH + SHARE_WIDTH + 2;
+    bool bars = s->width >= fixed + BAR_WIDTH;
+    int meaning = s->width - fixed - (bars ? BAR_WIDTH + 2 : 0);
+    struct str text = {0};
+    for (int a = 0; a < ACCOUNT_COUNT; a++) {
+        int64_t ns = device->ledger_ns[a];
+        if (ns == 0)
+            continue;
+        double share = device->wall_ns > 0 ? (double)ns / (double)device->wall_ns : 0;
+        str_pad(&s->text, ' ', INDENT);
+        screen_cell(s, STYLE_PLAIN, _(account_title((enum account)a)), ACCOUNT_WIDTH, false);
+        str_cut(&text, 0);
+        text_value(&text, value_ns(ns), report);
+        str_putc(&s->text, ' ');
+        screen_cell(s, STYLE_PLAIN, str_text(&text), TIME_WIDTH, true);
+        str_cut(&text, 0);
+        text_value(&text, value_ratio(share), report);
+        screen_cell(s, STYLE_PLAIN, str_text(&text), SHARE_WIDTH, true);
+        str_pad(&s->text, ' ', 2);
+        if (bars) {
+            screen_bar(s, account_style((enum account)a), share, BAR_WIDTH);
+            str_pad(&s->text, ' ', 2);
+        }
+        if (meaning >= 20)
+            screen_cell(s, STYLE_DIM, _(account_meaning((enum account)a)), meaning, false);
+        screen_newline(s);
+    }
+    str_release(&text);
+}
+
+static void ledgers(struct screen *s, const struct report *report)
+{
+    struct str text = {0};
+    vec_each (&report->devices, device) {
+        if (report->devices.count > 1) {
+            str_cut(&text, 0);
+            device_label(&text, report, device->device);
+            str_pad(&s->text, ' ', INDENT);
+            screen_puts(s, STYLE_BOLD, str_text(&text));
+            screen_newline(s);
+        }
+        text_ledger(s, report, device);
+    }
+    str_release(&text);
+}
+
+/* ---- findings ------------------------------------------------------------------------------------------ */
+
+enum style text_severity_style(const struct finding *finding)
+{
+    if (strcmp(finding->id, "healthy") == 0)
+        return STYLE_GOOD;
+    return finding->severity == SEVERITY_CRITICAL ? STYLE_BAD
+           : finding->severity == SEVERITY_WARN   ? STYLE_NOTICE
+                                                  : STYLE_PLAIN;
+}
+
+/* "lost 906 ms · could save 700 ms to 880 ms · confidence 95 %", as far as it is known. */
+static void finding_cost(struct str *out, const struct report *report, const struct finding *finding)
+{
+    int64_t low = finding->saving_ns[0], high = finding->saving_ns[1];
+    if (finding->lost_ns != UNKNOWN && finding->lost_ns > 0) {
+        str_puts(out, _("loses "));
+        text_value(out, value_ns(finding->lost_ns), report);
+    }
+    if (low != UNKNOWN && high != UNKNOWN && high > 0) {
+        str_puts(out, out->len ? " · " : "");
+        str_puts(out, _("fixing it saves "));
+        text_value(out, value_ns(low), report);
+        str_puts(out, _(" to "));
+        text_value(out, value_ns(high), report);
+    }
+    if (out->len) {
+        str_puts(out, " · ");
+        str_puts(out, _("confidence "));
+        text_value(out, value_ratio(finding->confidence_ratio), report);
+    }
+}
+
+static void labelled(struct screen *s, enum style style, const char *mark, const char *text)
+{
+    str_pad(&s->text, ' ', INDENT);
+    screen_puts(s, style, mark);
+    int column = INDENT + screen_columns(mark);
+    screen_wrap(s, STYLE_PLAIN, text, column, column);
+}
+
+void text_finding(struct screen *s, const struct report *report, const struct finding *finding,
+                  size_t max_evidence)
+{
+    struct str text = {0};
+    text_msg(&text, &finding->title, report);
+    screen_wrap(s, text_severity_style(finding), str_text(&text), 0, 0);
+    str_cut(&text, 0);
+    finding_cost(&text, report, finding);
+    if (text.len) {
+        str_pad(&s->text, ' ', INDENT);
+        screen_wrap(s, STYLE_PLAIN, str_text(&text), INDENT, INDENT);
+    }
+    for (size_t i = 0; i < finding->evidence.count && i < max_evidence; i++) {
+        str_cut(&text, 0);
+        text_msg(&text, &finding->evidence.at[i], report);
+        labelled(s, STYLE_DIM, "• ", str_text(&text));
+    }
+    if (finding->action.format) {
+        str_cut(&text, 0);
+        text_msg(&text, &finding->action, report);
+        labelled(s, STYLE_BOLD, "→ ", str_text(&text));
+    }
+    str_release(&text);
+}
+
+static void findings(struct screen *s, const struct report *report, size_t limit)
+{
+    for (size_t i = 0; i < report->findings.count && i < limit; i++) {
+        const struct finding *finding = &report->findings.at[i];
+        if (i > 0)
+            screen_newline(s);
+        screen_printf(s, STYLE_DIM, "%s · %s", finding->id, _(severity_name(finding->severity)));
+        screen_newline(s);
+        text_finding(s, report, finding, SIZE_MAX);
+    }
+}
+
+/* ---- steps and losses ---------------------------------------------------------------------------------- */
+
+void text_steps(struct screen *s, const struct report *report)
+{
+    const struct step_report *steps = &report->steps;
+    struct str text = {0};
+    struct msg msg =
+        msg_make(steps->origin == STEPS_ANNOTATED
+                     ? N_("{0} steps by annotation, median {1}, from {2} to {3}, 95th percentile {4}")
+                     : N_("{0} steps found in the launch sequence, median {1}, from {2} to {3}, "
+                          "95th percentile {4}"),
+                 value_count(steps->count), value_ns(steps->median_ns), value_ns(steps->min_ns),
+                 value_ns(steps->max_ns), value_ns(steps->p95_ns));
+    text_msg(&text, &msg, report);
+    str_pad(&s->text, ' ', INDENT);
+    screen_wrap(s, STYLE_PLAIN, str_text(&text), INDENT, INDENT);
+    str_release(&text);
+}
+
+static void loss_line(struct screen *s, const struct report *report, int64_t count, const char *what)
+{
+    struct str text = {0};
+    text_value(&text, value_count(count), report);
+    str_putc(&text, ' ');
+    str_puts(&text, _(what));
+    labelled(s, STYLE_NOTICE, "! ", str_text(&text));
+    str_release(&text);
+}
+
+void text_losses(struct screen *s, const struct report *report)
+{
+    union section_scratch scratch;
+    const struct section *losses = &sections[SECTION_LOSSES];
+    for (size_t i = 0; i < section_count(losses, report); i++) {
+        const struct loss_row *row = section_row(losses, report, i, &scratch);
+        if (row->count > 0)
+            loss_line(s, report, row->count, row->title);
+    }
+    vec_each (&report->run->sources, source) {
+        vec_each (&source->repairs, repair) {
+            struct msg msg =
+                msg_make(N_("{0} ({1}×, in {2})"), value_term(run_text(report->run, repair->text)),
+                         value_count(repair->count), value_text(run_text(report->run, source->path)));
+            struct str text = {0};
+            text_msg(&text, &msg, report);
+            labelled(s, STYLE_NOTICE, "! ", str_text(&text));
+            str_release(&text);
+        }
+    }
+}
+
+/* ---- sections ------------------------------------------------------------------------------------------ */
+
+static void section_print(struct screen *s, const struct report *report, enum section_id id,
+                          const struct view_options *options)
+{
+    const struct section *section = &sections[id];
+    size_t all = section_count(section, report);
+    size_t limit = options->limit == UNKNOWN ? SECTION_ROWS : (size_t)options->limit;
+    if (all == 0) {
+        str_pad(&s->text, ' ', INDENT);
+        screen_puts(s, STYLE_PLAIN, _(section->empty));
+        screen_newline(s);
+        return;
+    }
+    size_t shown = all;
+    if (id == SECTION_LEDGER) {
+        ledgers(s, report);
+    } else if (id == SECTION_FINDINGS) {
+        findings(s, report, limit);
+        shown = all < limit ? all : limit;
+    } else if (section->single) {
+        table_print_single(s, section, report);
+    } else {
+        if (id == SECTION_STEPS)
+            text_steps(s, report);
+        shown = table_print(s, section, report,
+                            &(struct table_options){.limit = limit,
+                                                    .max_rank = RANK_ALL,
+                                                    .by_weight = id == SECTION_GAPS,
+                                                    .full_names = options->full_names,
+                                                    .indent = INDENT});
+    }
+    if (shown < all) {
+        struct msg more = msg_make(N_("… and {0} more: --limit {1} shows all"),
+                                   value_count((int64_t)(all - shown)), value_count((int64_t)all));
+        struct str text = {0};
+        text_msg(&text, &more, report);
+        str_pad(&s->text, ' ', INDENT);
+        screen_puts(s, STYLE_DIM, str_text(&text));
+        screen_newline(s);
+        str_release(&text);
+    }
+}
+
+void text_report(struct screen *s, const struct report *report, const struct view_options *options)
+{
+    if (options->sections == 0) {
+        summary_print(s, report, options);
+        return;
+    }
+    bool first = true;
+    for (int id = 0; id < SECTION_COUNT; id++) {
+        if (!(options->sections & SECTION_BIT(id)))
+            continue;
+        if (!first)
+            screen_newline(s);
+        first = false;
+        screen_puts(s, STYLE_HEADING, _(sections[id].title));
+        screen_newline(s);
+        section_print(s, report, (enum section_id)id, options);
+    }
+}

@@ -1,0 +1,26 @@
+/* Pieces of the text report that the overview and the sections share. */
+#ifndef WARPLIGHT_VIEW_TEXT_H
+#define WARPLIGHT_VIEW_TEXT_H
+
+#include "view/view.h"
+
+/* The first screen: the answer, where the time went, what else was found, the largest of everything. */
+void summary_print(struct screen *s, const struct report *report, const struct view_options *options);
+
+/* A blank line, then the heading. */
+void text_heading(struct screen *s, const char *title);
+/* A value of the report, and a sentence, as people read them; control characters are made visible. */
+void text_value(struct str *out, struct value value, const struct report *report);
+void text_msg(struct str *out, const struct msg *msg, const struct report *report);
+/* The accounts of one device that are not zero, with bars. */
+void text_ledger(struct screen *s, const struct report *report, const struct device_report *device);
+/* A finding in full: title, cost, evidence (at most max_evidence lines), action. */
+void text_finding(struct screen *s, const struct report *report, const struct finding *finding,
+                  size_t max_evidence);
+enum style text_severity_style(const struct finding *finding);
+/* What was lost or mended, one line each; nothing if nothing was. */
+void text_losses(struct screen *s, const struct report *report);
+/* One line about the steps. */
+void text_steps(struct screen *s, const struct report *report);
+
+#endif
