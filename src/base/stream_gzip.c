@@ -47,6 +47,8 @@ static int64_t gzip_next_member(struct gzip_layer *gzip, struct err *err)
             inflateReset(&gzip->z);
             return 0;
         }
+        if (have == 1 && *next == 0x1f)
+            return gzip_end(gzip, N_("the gzip data end early"));
         if (*next != 0)
             return gzip_end(gzip, N_("bytes after the end of the gzip data were ignored"));
         while (layer->pos < layer->len && layer->input[layer->pos] == 0)

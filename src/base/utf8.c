@@ -80,7 +80,7 @@ void utf8_add(struct str *out, uint32_t code)
         return;
     }
     int following = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-    char bytes[4] = {(char)(0xf00u >> following | code >> 6 * following)};
+    char bytes[4] = {(char)(0x7f80u >> following | code >> 6 * following)};
     for (int i = 1; i <= following; i++)
         bytes[i] = (char)(0x80 | (code >> 6 * (following - i) & 0x3f));
     str_add(out, bytes, (size_t)following + 1);
