@@ -35,14 +35,15 @@ void *arena_alloc(struct arena *arena, size_t size)
         arena->next += 16 - misaligned;
     else if (misaligned)
         arena->next = arena->limit;
-    size_t rounded = (size + 15) & ~(size_t)15;
+    size_t rounded = size ? (size + 15) & ~(size_t)15 : 16; /* never NULL */
     return arena_take(arena, rounded < size ? SIZE_MAX - 64 : rounded);
 }
 
 char *arena_text(struct arena *arena, const char *text, size_t length)
 {
     char *copy = arena_take(arena, length + 1);
-    memcpy(copy, text, length);
+    if (length)
+        memcpy(copy, text, length);
     copy[length] = '\0';
     return copy;
 }
