@@ -20,7 +20,7 @@ def main(program):
     listing = done.stdout.decode(errors="replace")
     if done.returncode != 0:
         return finish([f"'{program} report --list-findings' ends with {done.returncode}: {listing.strip()}"], "")
-    ids = set(re.findall(r"^\s*([a-z][a-z0-9]*(?:-[a-z0-9]+)*)\b", listing, re.M))
+    ids = set(re.findall(r"^([a-z][a-z0-9-]*)  ", listing, re.M))
     pages = set(files("doc/findings/*.md"))
     for finding in sorted(ids):
         for path in (f"doc/findings/{finding}.md", f"doc/findings/{finding}.zh_CN.md"):

@@ -8,6 +8,7 @@ from source import c_files, code, finish
 FILE_WARN, FILE_FAIL = 1000, 1500
 FUNCTION_WARN, FUNCTION_FAIL = 100, 200
 NAME = re.compile(r"(\w+)\s*\(")
+ENDS_IN_ARGUMENTS = re.compile(r"\)\s*$")  # attributes, too, end in one
 
 
 def without_preprocessor(lines):
@@ -46,7 +47,7 @@ def functions(path):
                 depth = max(0, depth - 1)
                 if depth == 0:
                     named = NAME.search(start_head)
-                    if named and "=" not in start_head.split("(")[0] and ")" in start_head:
+                    if named and "=" not in start_head.split("(")[0] and ENDS_IN_ARGUMENTS.search(start_head):
                         yield named[1], start, number - start + 1
                     head = ""
             elif depth == 0:

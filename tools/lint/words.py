@@ -11,6 +11,7 @@ PATTERNS = [
     (re.compile(r"https?://(?:deb|security|pypi|files|registry|static|index|proxy|crates|repo\d?)\.\w"),
      "the host of a package registry"),
     (re.compile(r"\b(?:TO" r"DO|FIX" r"ME|XX" r"X)\b"), "unfinished work: finish it or open an issue"),
+    (re.compile(r"@" r"@[A-Z]+@" r"@"), "a place holder that was not filled in"),
     (re.compile(r"-----BEGIN [A-Z ]*PRIVATE" r" KEY"), "a private key"),
     (re.compile(r"^(?:<{7}|>{7}) ", re.M), "a merge conflict"),
 ]
