@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
+#include <stdio.h>
 
 #include "analyze/analyze.h"
 #include "base/i18n.h"
@@ -107,6 +107,7 @@ static bool is_unknown(const struct value *value)
     case VALUE_NONE:
         return true;
     case VALUE_COUNT:
+    case VALUE_ID:
     case VALUE_NS:
     case VALUE_BYTES:
     case VALUE_TIME:
@@ -134,6 +135,9 @@ void value_render(struct str *out, const struct value *value, int translate, int
         break;
     case VALUE_COUNT:
         add_count(out, value->i);
+        break;
+    case VALUE_ID:
+        str_addf(out, "%" PRId64, value->i);
         break;
     case VALUE_NS:
         add_scaled(out, (double)value->i, 3, UNITS(time_units));

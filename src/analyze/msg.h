@@ -13,6 +13,7 @@
 enum value_type {
     VALUE_NONE,
     VALUE_COUNT,       /* i: a plain integer */
+    VALUE_ID,          /* i: an identifier or something to type in: no digit grouping */
     VALUE_NS,          /* i: nanoseconds */
     VALUE_BYTES,       /* i */
     VALUE_RATIO,       /* d: 0–1, printed as a percentage */
@@ -43,6 +44,10 @@ struct msg {
 static inline struct value value_count(int64_t i)
 {
     return (struct value){VALUE_COUNT, {.i = i}};
+}
+static inline struct value value_id(int64_t i)
+{
+    return (struct value){VALUE_ID, {.i = i}};
 }
 static inline struct value value_ns(int64_t i)
 {

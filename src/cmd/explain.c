@@ -159,10 +159,15 @@ static const char *page_text(const struct page *page)
     return i18n_lang() == LANG_ZH && page->chinese ? page->chinese : page->english;
 }
 
-/* The first heading of a page is its title. */
+/* The first heading of a page is "ID — what it is". */
 static void page_title(struct str *out, const struct page *page)
 {
     const char *text = page_text(page) + strspn(page_text(page), "# \n");
+    if (strncmp(text, page->id, strlen(page->id)) == 0) {
+        text += strlen(page->id);
+        while (*text == ' ' || strncmp(text, "—", strlen("—")) == 0)
+            text += *text == ' ' ? 1 : strlen("—");
+    }
     strip_marks(out, text, strcspn(text, "\n"));
 }
 

@@ -9,7 +9,7 @@
 #include "base/i18n.h"
 #include "base/str.h"
 
-enum { INDENT = 2, OPTION_COLUMN = 26, COMMAND_COLUMN = 14 };
+enum { INDENT = 2, OPTION_COLUMN = 29, COMMAND_COLUMN = 14 };
 
 static const struct exit_code common_exit_codes[] = {
     {0, N_("everything went well")},

@@ -103,7 +103,7 @@ static int run_command(struct cli *cli, int argc, char **argv, struct err *err)
     else if (rc == 0 && (rc = check_operands(cli, err)) == 0)
         rc = c->run(cli, args, err);
     if (rc < 0 && err->where[0] == '\0')
-        err_set(err, err->code, c->name, -1, err->hint, "%s", err->what);
+        snprintf(err->where, sizeof err->where, "%s", c->name);
     free(args);
     return rc;
 }

@@ -40,9 +40,15 @@ void suggest_offer(struct suggestion *best, const char *typed, const char *candi
     size_t length = strlen(typed);
     int distance = suggest_distance(typed, candidate);
     int limit = length < 4 ? 1 : (int)(length + 2) / 3;
-    /* A beginning that was not finished ("--form", "idle-data") is meant, however much is missing. */
-    if (length >= 3 && strncmp(typed, candidate, length) == 0)
-        distance = 1;
+    /* A beginning that was not finished ("--form", "idle-lanch") is meant, however much is missing. */
+    for (size_t cut = length; length >= 3 && length <= MAX_LENGTH && cut <= length + 1; cut++) {
+        char beginning[MAX_LENGTH + 2] = "";
+        if (strlen(candidate) <= cut)
+            break;
+        memcpy(beginning, candidate, cut);
+        int unfinished = 1 + suggest_distance(typed, beginning);
+        distance = unfinished < distance ? unfinished : distance;
+    }
     if (distance <= limit && (!best->text || distance < best->distance)) {
         best->text = candidate;
         best->distance = distance;

@@ -54,6 +54,9 @@ void column_cell(const struct column *column, const struct report *report, const
     case COLUMN_INT32:
         set_int(cell, VALUE_COUNT, *(const int32_t *)at, floor);
         break;
+    case COLUMN_ID:
+        set_int(cell, VALUE_ID, *(const int64_t *)at, floor);
+        break;
     case COLUMN_NS:
         set_int(cell, VALUE_NS, *(const int64_t *)at, floor);
         break;
@@ -176,7 +179,7 @@ static void add_path(struct str *out, const char *const *path)
         previous = path[i];
     }
     if (!previous)
-        str_puts(out, "—");
+        str_puts(out, _("(no call recorded)"));
 }
 
 static void add_value(struct str *out, const struct value *value, const struct report *report,

@@ -38,6 +38,7 @@ struct cell {
 enum column_type {                   /* the C type at offset, and what it means */
                    COLUMN_COUNT,     /* int64_t */
                    COLUMN_INT32,     /* int32_t */
+                   COLUMN_ID,        /* int64_t: a number that names something */
                    COLUMN_NS,        /* int64_t */
                    COLUMN_BYTES,     /* int64_t */
                    COLUMN_MOMENT,    /* int64_t ns on the run's clock */

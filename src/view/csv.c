@@ -29,6 +29,7 @@ static void add_value(struct str *out, const struct value *value)
     case VALUE_NONE:
         break;
     case VALUE_COUNT:
+    case VALUE_ID:
     case VALUE_NS:
     case VALUE_BYTES:
     case VALUE_TIME:

@@ -30,6 +30,7 @@ static void write_value(struct json_writer *w, const struct value *value)
         json_null(w);
         break;
     case VALUE_COUNT:
+    case VALUE_ID:
     case VALUE_NS:
     case VALUE_BYTES:
     case VALUE_TIME:
@@ -255,9 +256,16 @@ static void write_steps(struct json_report *j)
 static const char *value_unit(enum value_type type)
 {
     static const char *const units[] = {
-        [VALUE_COUNT] = "count",   [VALUE_NS] = "ns",         [VALUE_BYTES] = "bytes",
-        [VALUE_RATIO] = "ratio",   [VALUE_NUMBER] = "number", [VALUE_BYTES_PER_S] = "bytes_per_s",
-        [VALUE_TIME] = "time_ns",  [VALUE_TEXT] = "text",     [VALUE_TERM] = "text",
+        [VALUE_COUNT] = "count",
+        [VALUE_ID] = "id",
+        [VALUE_NS] = "ns",
+        [VALUE_BYTES] = "bytes",
+        [VALUE_RATIO] = "ratio",
+        [VALUE_NUMBER] = "number",
+        [VALUE_BYTES_PER_S] = "bytes_per_s",
+        [VALUE_TIME] = "time_ns",
+        [VALUE_TEXT] = "text",
+        [VALUE_TERM] = "text",
         [VALUE_KERNEL] = "kernel",
     };
     return units[type];

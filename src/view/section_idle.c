@@ -99,7 +99,7 @@ static void get_gap_duration(const struct report *report, const void *row, struc
 static void get_gap_number(const struct report *report, const void *row, struct cell *cell)
 {
     (void)report;
-    cell_set(cell, value_count(((const struct gap_piece *)row)->gap));
+    cell_set(cell, value_id(((const struct gap_piece *)row)->gap));
 }
 
 static void get_gap_cause(const struct report *report, const void *row, struct cell *cell)
@@ -207,7 +207,7 @@ int64_t step_weight(const void *row)
 
 static void get_step_number(const struct report *report, const void *row, struct cell *cell)
 {
-    cell_set(cell, value_count((const struct step_row *)row - report->steps.rows.at + 1));
+    cell_set(cell, value_id((const struct step_row *)row - report->steps.rows.at + 1));
 }
 
 static void get_step_duration(const struct report *report, const void *row, struct cell *cell)

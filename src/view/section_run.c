@@ -28,7 +28,7 @@ static void get_compute_capability(const struct report *report, const void *row,
 
 #define AT(field) offsetof(struct device, field)
 const struct column device_columns[] = {
-    {"id", NULL, COLUMN_COUNT, AT(id), 0, 0, NULL, NULL},
+    {"id", NULL, COLUMN_ID, AT(id), 0, 0, NULL, NULL},
     {"name", NULL, COLUMN_STRING, AT(name), 0, 0, WHY_SOURCE, NULL},
     {"vendor", NULL, COLUMN_GET, 0, 0, 0, WHY_SOURCE, get_vendor},
     {"uuid", NULL, COLUMN_STRING, AT(uuid), 0, 0, WHY_SOURCE, NULL},
@@ -92,7 +92,7 @@ static void get_memory_pid(const struct report *report, const void *row, struct 
 {
     uint32_t process = ((const struct memory_report *)row)->process;
     if (process < report->run->processes.count)
-        cell_set(cell, value_count(report->run->processes.at[process].pid));
+        cell_set(cell, value_id(report->run->processes.at[process].pid));
 }
 
 #define AT(field) offsetof(struct memory_report, field)
@@ -103,8 +103,7 @@ const struct column memory_columns[] = {
      NULL},
     {"peak_reserved_bytes", N_("peak reserved"), COLUMN_BYTES, AT(peak_reserved_bytes), 0, 0, WHY_SOURCE,
      NULL},
-    {"total_bytes", N_("of the device's"), COLUMN_BYTES, AT(total_bytes), COLUMN_POSITIVE, 0, WHY_SOURCE,
-     NULL},
+    {"total_bytes", N_("of"), COLUMN_BYTES, AT(total_bytes), COLUMN_POSITIVE, 0, WHY_SOURCE, NULL},
     {"peak_at_ns", N_("peak at"), COLUMN_MOMENT, AT(peak_time), 0, 1, WHY_SOURCE, NULL},
     {"first_allocated_bytes", N_("at first"), COLUMN_BYTES, AT(first_allocated_bytes), 0, 3, WHY_SOURCE,
      NULL},
@@ -118,7 +117,7 @@ static void get_rank(const struct report *report, const void *row, struct cell *
 {
     (void)report;
     if (((const struct rank_row *)row)->rank >= 0)
-        cell_set(cell, value_count(((const struct rank_row *)row)->rank));
+        cell_set(cell, value_id(((const struct rank_row *)row)->rank));
 }
 
 static void get_rank_source(const struct report *report, const void *row, struct cell *cell)
@@ -237,7 +236,7 @@ static void get_repair_offset(const struct report *report, const void *row, stru
     (void)report;
     const struct repair *repair = ((const struct source_row *)row)->repair;
     if (repair && repair->first_offset >= 0)
-        cell_set(cell, value_count(repair->first_offset));
+        cell_set(cell, value_id(repair->first_offset));
 }
 
 #define WHY "nothing had to be mended"

@@ -165,13 +165,13 @@ static void get_stream_device(const struct report *report, const void *row, stru
 
 static void get_stream_id(const struct report *report, const void *row, struct cell *cell)
 {
-    cell_set(cell, value_count(stream_of(report, row)->id));
+    cell_set(cell, value_id(stream_of(report, row)->id));
 }
 
 static void get_stream_context(const struct report *report, const void *row, struct cell *cell)
 {
     if (stream_of(report, row)->context != UNKNOWN)
-        cell_set(cell, value_count(stream_of(report, row)->context));
+        cell_set(cell, value_id(stream_of(report, row)->context));
 }
 
 static void get_stream_name(const struct report *report, const void *row, struct cell *cell)

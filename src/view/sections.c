@@ -100,6 +100,12 @@ static int heavier_first(const void *a, const void *b)
     return (left->row > right->row) - (left->row < right->row);
 }
 
+static int lower_first(const void *a, const void *b)
+{
+    size_t left = *(const size_t *)a, right = *(const size_t *)b;
+    return (left > right) - (left < right);
+}
+
 size_t *section_pick(const struct section *section, const struct report *report, size_t limit, bool by_weight,
                      size_t *count)
 {
@@ -120,5 +126,7 @@ size_t *section_pick(const struct section *section, const struct report *report,
     for (size_t i = 0; i < kept; i++)
         rows[i] = weighed[i].row;
     free(weighed);
+    if (!by_weight)
+        qsort(rows, kept, sizeof *rows, lower_first);
     return rows;
 }

@@ -82,8 +82,8 @@ size_t section_count(const struct section *section, const struct report *report)
 /* Row i, valid until the next call with the same scratch. */
 const void *section_row(const struct section *section, const struct report *report, size_t i,
                         union section_scratch *scratch);
-/* The rows to show when at most `limit` may be: a new array of *count row numbers (caller frees), largest
- * weight first where the section has weights and by_weight or the limit asks for it. */
+/* The rows to show when at most `limit` may be: a new array of *count row numbers (caller frees). Where the
+ * section has weights the heaviest ones stay; in their own order, or by_weight, heaviest first. */
 size_t *section_pick(const struct section *section, const struct report *report, size_t limit, bool by_weight,
                      size_t *count);
 

@@ -5,7 +5,19 @@
 #include "view/table.h"
 #include "view/text.h"
 
-enum { TOP_ROWS = 5, COPY_ROWS = 3, MORE_FINDINGS = 4, EVIDENCE = 4, DEVICES = 8, INDENT = 2 };
+enum {
+    KERNEL_ROWS = 5,
+    CULPRIT_ROWS = 4,
+    COPY_ROWS = 3,
+    MORE_FINDINGS = 3,
+    EVIDENCE = 3,
+    DEVICES = 8,
+    SAVING_WIDTH = 9,
+    INDENT = 2
+};
+
+/* Accounts below this share of the wall time are one line together. */
+static const double least_share = 0.005;
 
 static void identity(struct screen *s, const struct report *report, const struct device_report *device)
 {
@@ -54,9 +66,6 @@ static void answer(struct screen *s, const struct report *report)
         return;
     screen_newline(s);
     text_finding(s, report, &report->findings.at[0], EVIDENCE);
-    str_pad(&s->text, ' ', INDENT);
-    screen_printf(s, STYLE_DIM, _("more: warplight explain %s"), report->findings.at[0].id);
-    screen_newline(s);
 }
 
 /* The device that the answer is about, else the one that idled longest. */
@@ -86,36 +95,31 @@ static void ledger(struct screen *s, const struct report *report)
         str_release(&text);
     }
     screen_newline(s);
-    text_ledger(s, report, device);
+    text_ledger(s, report, device, least_share);
 }
 
+/* One line each: what it saves at most, and what it is. */
 static void other_findings(struct screen *s, const struct report *report)
 {
     if (report->findings.count < 2)
         return;
     text_heading(s, _("Also found"));
+    screen_puts(s, STYLE_DIM, _(" (and what fixing it would save at most)"));
     screen_newline(s);
-    struct str text = {0}, saving = {0};
+    struct str text = {0};
     for (size_t i = 1; i < report->findings.count && i <= MORE_FINDINGS; i++) {
         const struct finding *finding = &report->findings.at[i];
         str_cut(&text, 0);
-        str_cut(&saving, 0);
-        text_msg(&text, &finding->title, report);
-        if (finding->saving_ns[1] != UNKNOWN && finding->saving_ns[1] > 0) {
-            str_puts(&saving, _("saves up to "));
-            text_value(&saving, value_ns(finding->saving_ns[1]), report);
-        }
-        int width = screen_columns(str_text(&saving));
+        if (finding->saving_ns[1] != UNKNOWN && finding->saving_ns[1] > 0)
+            text_value(&text, value_ns(finding->saving_ns[1]), report);
+        screen_cell(s, STYLE_PLAIN, str_text(&text), SAVING_WIDTH, true);
         str_pad(&s->text, ' ', INDENT);
-        screen_puts(s, text_severity_style(finding), "• ");
-        screen_cell(s, STYLE_PLAIN, str_text(&text), s->width - INDENT - 2 - (width ? width + 2 : 0), false);
-        if (width)
-            str_pad(&s->text, ' ', 2);
-        screen_puts(s, STYLE_PLAIN, str_text(&saving));
-        screen_newline(s);
+        str_cut(&text, 0);
+        text_title(&text, finding, report);
+        screen_wrap(s, text_severity_style(finding), str_text(&text), SAVING_WIDTH + INDENT,
+                    SAVING_WIDTH + INDENT);
     }
     str_release(&text);
-    str_release(&saving);
 }
 
 static void top(struct screen *s, const struct report *report, enum section_id id, size_t rows,
@@ -125,14 +129,39 @@ static void top(struct screen *s, const struct report *report, enum section_id i
     if (all == 0)
         return;
     rows = options->limit == UNKNOWN ? rows : (size_t)options->limit;
-    text_heading(s, _(sections[id].title));
+    struct str heading = {0};
+    str_puts(&heading, _(sections[id].title));
     if (all > rows)
-        screen_printf(s, STYLE_DIM, _(" (%zu of %zu)"), rows, all);
+        str_addf(&heading, _(" (%zu of %zu)"), rows, all);
     screen_newline(s);
-    table_print(
-        s, &sections[id], report,
-        &(struct table_options){
-            .limit = rows, .max_rank = RANK_OVERVIEW, .full_names = options->full_names, .indent = INDENT});
+    table_print(s, &sections[id], report,
+                &(struct table_options){.limit = rows,
+                                        .max_rank = RANK_OVERVIEW,
+                                        .full_names = options->full_names,
+                                        .indent = INDENT,
+                                        .heading = str_text(&heading)});
+    str_release(&heading);
+}
+
+/* Where to go on: the page of the answer, and the sections that hold something and are not on this screen. */
+static void hint(struct screen *s, const struct report *report)
+{
+    static const enum section_id more[] = {
+        SECTION_GAPS,    SECTION_CALLS,  SECTION_LAUNCHES, SECTION_OPERATORS, SECTION_STEPS,
+        SECTION_STREAMS, SECTION_MEMORY, SECTION_COMMS,    SECTION_RANKS,     SECTION_AMDAHL,
+    };
+    struct str text = {0};
+    str_puts(&text, _("More: "));
+    if (report->findings.count)
+        str_addf(&text, "warplight explain %s · ", report->findings.at[0].id);
+    str_puts(&text, "--section ");
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+        if (section_count(&sections[more[i]], report) > 0)
+            str_addf(&text, "%s, ", sections[more[i]].name);
+    str_puts(&text, "all");
+    screen_newline(s);
+    screen_wrap(s, STYLE_DIM, str_text(&text), 0, 0);
+    str_release(&text);
 }
 
 void summary_print(struct screen *s, const struct report *report, const struct view_options *options)
@@ -141,11 +170,10 @@ void summary_print(struct screen *s, const struct report *report, const struct v
     answer(s, report);
     ledger(s, report);
     other_findings(s, report);
-    top(s, report, SECTION_KERNELS, TOP_ROWS, options);
-    top(s, report, SECTION_CULPRITS, TOP_ROWS, options);
+    top(s, report, SECTION_KERNELS, KERNEL_ROWS, options);
+    top(s, report, SECTION_CULPRITS, CULPRIT_ROWS, options);
     top(s, report, SECTION_COPIES, COPY_ROWS, options);
     if (report->steps.count > 0) {
-        text_heading(s, _(sections[SECTION_STEPS].title));
         screen_newline(s);
         text_steps(s, report);
     }
@@ -157,4 +185,5 @@ void summary_print(struct screen *s, const struct report *report, const struct v
         str_add(&s->text, str_text(&losses.text), losses.text.len);
     }
     screen_release(&losses);
+    hint(s, report);
 }

@@ -5,7 +5,13 @@
 
 #include "base/i18n.h"
 
-enum { MAX_COLUMNS = 24, GUTTER = 2, FLEXIBLE_MIN = 14, BAR_WIDTH = 12, KERNEL_NATURAL = 64 };
+/* How wide a shortened text should at least be, and the columns that may go for it. Tried in this order. */
+static const struct comfort {
+    int width;
+    int least_rank;
+} comforts[] = {{40, 3}, {36, 2}, {24, 1}, {14, 1}};
+
+enum { MAX_COLUMNS = 24, GUTTER = 2, BAR_WIDTH = 12, KERNEL_NATURAL = 64 };
 
 struct layout {
     const struct section *section;
@@ -51,6 +57,8 @@ static void choose_columns(struct layout *layout)
             continue;
         if (strcmp(c->key, "device") == 0 && layout->report->run->devices.count <= 1)
             continue;
+        if (strcmp(c->key, "source") == 0 && layout->report->run->sources.count <= 1)
+            continue;
         if (c->rank > 0 && is_unknown_everywhere(layout, c))
             continue;
         layout->columns[layout->count++] = c;
@@ -69,11 +77,6 @@ static void measure(struct layout *layout)
             widest = width > widest ? width : widest;
         }
         layout->natural[i] = layout->width[i] = widest;
-        if (c->flags & COLUMN_FLEXIBLE) {
-            int least = screen_columns(_(c->title));
-            least = least < FLEXIBLE_MIN ? FLEXIBLE_MIN : least;
-            layout->width[i] = least < widest ? least : widest;
-        }
     }
     str_release(&text);
 }
@@ -101,18 +104,34 @@ static void drop_column(struct layout *layout, size_t at)
     }
 }
 
-/* Drops the columns that matter least until the rest fits, then gives what is left to those that were
- * shortened. */
+static void shorten(struct layout *layout, int width)
+{
+    for (size_t i = 0; i < layout->count; i++) {
+        if (!(layout->columns[i]->flags & COLUMN_FLEXIBLE))
+            continue;
+        int least = screen_columns(_(layout->columns[i]->title));
+        least = least < width ? width : least;
+        layout->width[i] = least < layout->natural[i] ? least : layout->natural[i];
+    }
+}
+
+/* Shortens texts and drops the columns that matter least until the rest fits, then gives what is left to the
+ * texts. */
 static void fit(struct layout *layout, int screen_width)
 {
-    while (total_width(layout) > screen_width) {
-        size_t worst = 0;
-        for (size_t i = 1; i < layout->count; i++)
-            if (layout->columns[i]->rank >= layout->columns[worst]->rank)
-                worst = i;
-        if (layout->columns[worst]->rank == 0)
-            break;
-        drop_column(layout, worst);
+    if (total_width(layout) <= screen_width)
+        return;
+    for (size_t c = 0; c < sizeof comforts / sizeof *comforts; c++) {
+        shorten(layout, comforts[c].width);
+        while (total_width(layout) > screen_width) {
+            size_t worst = 0;
+            for (size_t i = 1; i < layout->count; i++)
+                if (layout->columns[i]->rank >= layout->columns[worst]->rank)
+                    worst = i;
+            if (layout->columns[worst]->rank < comforts[c].least_rank)
+                break;
+            drop_column(layout, worst);
+        }
     }
     int left = screen_width - total_width(layout);
     for (size_t i = 0; i < layout->count && left > 0; i++) {
@@ -121,6 +140,29 @@ static void fit(struct layout *layout, int screen_width)
         layout->width[i] += given;
         left -= given;
     }
+}
+
+static void print_header(struct screen *s, const struct layout *layout)
+{
+    const char *heading = layout->options->heading;
+    int column = 0; /* where the cursor should stand, and where it does */
+    int at = 0;
+    for (size_t i = 0; i < layout->count; i++) {
+        const struct column *c = layout->columns[i];
+        bool right = column_is_number(c);
+        const char *title = i == 0 && heading ? heading : _(c->title);
+        int width = screen_columns(title);
+        int indent = i == 0 && heading ? 0 : i == 0 ? layout->options->indent : GUTTER;
+        int start = column + indent + (right ? layout->width[i] - width : 0);
+        /* A heading may reach over the titles that follow it. */
+        if (i == 0 || start > at) {
+            str_pad(&s->text, ' ', (size_t)(start - at));
+            screen_puts(s, i == 0 && heading ? STYLE_HEADING : STYLE_DIM, title);
+            at = start + width;
+        }
+        column += (i == 0 ? layout->options->indent : GUTTER) + layout->width[i] + bar_width(c);
+    }
+    screen_newline(s);
 }
 
 static void print_row(struct screen *s, const struct layout *layout, size_t row)
@@ -154,15 +196,7 @@ size_t table_print(struct screen *s, const struct section *section, const struct
     choose_columns(&layout);
     measure(&layout);
     fit(&layout, s->width);
-    str_pad(&s->text, ' ', (size_t)options->indent);
-    for (size_t i = 0; i < layout.count; i++) {
-        const struct column *c = layout.columns[i];
-        if (i > 0)
-            str_pad(&s->text, ' ', GUTTER);
-        screen_cell(s, STYLE_DIM, _(c->title), layout.width[i], column_is_number(c));
-        str_pad(&s->text, ' ', (size_t)bar_width(c));
-    }
-    screen_newline(s);
+    print_header(s, &layout);
     for (size_t r = 0; r < layout.row_count; r++)
         print_row(s, &layout, layout.rows[r]);
     free(layout.rows);

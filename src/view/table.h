@@ -11,6 +11,8 @@ struct table_options {
     bool by_weight; /* heaviest rows first, where the section has weights */
     bool full_names;
     int indent;
+    const char
+        *heading; /* translated; stands in the header line instead of the first column's title; or NULL */
 };
 
 enum { RANK_OVERVIEW = 1, RANK_ALL = 99 };

@@ -1,12 +1,13 @@
 #include "view/text.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "base/i18n.h"
 #include "base/utf8.h"
 #include "view/table.h"
 
-enum { SECTION_ROWS = 20, INDENT = 2, ACCOUNT_WIDTH = 22, BAR_WIDTH = 24, TIME_WIDTH = 9, SHARE_WIDTH = 8 };
+enum { SECTION_ROWS = 20, INDENT = 2, BAR_WIDTH = 14, TIME_WIDTH = 9, SHARE_WIDTH = 8 };
 
 void text_heading(struct screen *s, const char *title)
 {
@@ -28,6 +29,8 @@ void text_msg(struct str *out, const struct msg *msg, const struct report *repor
 
 /* ---- ledger -------------------------------------------------------------------------------------------- */
 
+static const char rest_title[] = N_("the rest");
+
 static enum style account_style(enum account account)
 {
     switch (account) {
@@ -43,36 +46,75 @@ static enum style account_style(enum account account)
     }
 }
 
-void text_ledger(struct screen *s, const struct report *report, const struct device_report *device)
+struct ledger_layout {
+    int account; /* columns of the account's name */
+    int bar;     /* 0: no room */
+    int meaning; /* 0: no room */
+};
+
+static bool is_small(const struct device_report *device, int account, double least_share)
 {
-    int fixed = INDENT + ACCOUNT_WIDTH + 1 + TIME_WIDTH + SHARE_WIDTH + 2;
-    bool bars = s->width >= fixed + BAR_WIDTH;
-    int meaning = s->width - fixed - (bars ? BAR_WIDTH + 2 : 0);
+    return (double)device->ledger_ns[account] < least_share * (double)device->wall_ns;
+}
+
+static struct ledger_layout lay_out_ledger(const struct screen *s, const struct device_report *device,
+                                           double least_share)
+{
+    struct ledger_layout layout = {.account = screen_columns(_(rest_title))};
+    for (int a = 0; a < ACCOUNT_COUNT; a++) {
+        int width = screen_columns(_(account_title((enum account)a)));
+        if (device->ledger_ns[a] != 0 && !is_small(device, a, least_share) && width > layout.account)
+            layout.account = width;
+    }
+    int left = s->width - INDENT - layout.account - TIME_WIDTH - SHARE_WIDTH;
+    if (left >= BAR_WIDTH + 2) {
+        layout.bar = BAR_WIDTH;
+        left -= BAR_WIDTH + 2;
+    }
+    layout.meaning = left - 2 >= 20 ? left - 2 : 0;
+    return layout;
+}
+
+static void ledger_line(struct screen *s, const struct report *report, const struct ledger_layout *layout,
+                        enum style style, const char *title, int64_t ns, double share, const char *meaning)
+{
     struct str text = {0};
+    str_pad(&s->text, ' ', INDENT);
+    screen_cell(s, STYLE_PLAIN, title, layout->account, false);
+    text_value(&text, value_ns(ns), report);
+    screen_cell(s, STYLE_PLAIN, str_text(&text), TIME_WIDTH, true);
+    str_cut(&text, 0);
+    text_value(&text, value_ratio(share), report);
+    screen_cell(s, STYLE_PLAIN, str_text(&text), SHARE_WIDTH, true);
+    if (layout->bar) {
+        str_pad(&s->text, ' ', 2);
+        screen_bar(s, style, share, layout->bar);
+    }
+    if (layout->meaning) {
+        str_pad(&s->text, ' ', 2);
+        screen_cell(s, STYLE_DIM, meaning, layout->meaning, false);
+    }
+    screen_newline(s);
+    str_release(&text);
+}
+
+void text_ledger(struct screen *s, const struct report *report, const struct device_report *device,
+                 double least_share)
+{
+    struct ledger_layout layout = lay_out_ledger(s, device, least_share);
+    double wall = device->wall_ns > 0 ? (double)device->wall_ns : 1;
+    int64_t rest = 0;
     for (int a = 0; a < ACCOUNT_COUNT; a++) {
         int64_t ns = device->ledger_ns[a];
-        if (ns == 0)
-            continue;
-        double share = device->wall_ns > 0 ? (double)ns / (double)device->wall_ns : 0;
-        str_pad(&s->text, ' ', INDENT);
-        screen_cell(s, STYLE_PLAIN, _(account_title((enum account)a)), ACCOUNT_WIDTH, false);
-        str_cut(&text, 0);
-        text_value(&text, value_ns(ns), report);
-        str_putc(&s->text, ' ');
-        screen_cell(s, STYLE_PLAIN, str_text(&text), TIME_WIDTH, true);
-        str_cut(&text, 0);
-        text_value(&text, value_ratio(share), report);
-        screen_cell(s, STYLE_PLAIN, str_text(&text), SHARE_WIDTH, true);
-        str_pad(&s->text, ' ', 2);
-        if (bars) {
-            screen_bar(s, account_style((enum account)a), share, BAR_WIDTH);
-            str_pad(&s->text, ' ', 2);
-        }
-        if (meaning >= 20)
-            screen_cell(s, STYLE_DIM, _(account_meaning((enum account)a)), meaning, false);
-        screen_newline(s);
+        if (is_small(device, a, least_share))
+            rest += ns;
+        else if (ns != 0)
+            ledger_line(s, report, &layout, account_style((enum account)a), _(account_title((enum account)a)),
+                        ns, (double)ns / wall, _(account_meaning((enum account)a)));
     }
-    str_release(&text);
+    if (rest > 0)
+        ledger_line(s, report, &layout, STYLE_PLAIN, _(rest_title), rest, (double)rest / wall,
+                    _("the other accounts: --section ledger"));
 }
 
 static void ledgers(struct screen *s, const struct report *report)
@@ -86,7 +128,7 @@ static void ledgers(struct screen *s, const struct report *report)
             screen_puts(s, STYLE_BOLD, str_text(&text));
             screen_newline(s);
         }
-        text_ledger(s, report, device);
+        text_ledger(s, report, device, 0);
     }
     str_release(&text);
 }
@@ -102,26 +144,25 @@ enum style text_severity_style(const struct finding *finding)
                                                   : STYLE_PLAIN;
 }
 
-/* "lost 906 ms · could save 700 ms to 880 ms · confidence 95 %", as far as it is known. */
+/* "idle-host-sync · loses 906 ms · fixing it saves 700 ms to 880 ms · confidence 95 %", as far as it is
+ * known. */
 static void finding_cost(struct str *out, const struct report *report, const struct finding *finding)
 {
+    str_puts(out, finding->id);
     int64_t low = finding->saving_ns[0], high = finding->saving_ns[1];
     if (finding->lost_ns != UNKNOWN && finding->lost_ns > 0) {
+        str_puts(out, " · ");
         str_puts(out, _("loses "));
         text_value(out, value_ns(finding->lost_ns), report);
     }
     if (low != UNKNOWN && high != UNKNOWN && high > 0) {
-        str_puts(out, out->len ? " · " : "");
+        str_puts(out, " · ");
         str_puts(out, _("fixing it saves "));
         text_value(out, value_ns(low), report);
         str_puts(out, _(" to "));
         text_value(out, value_ns(high), report);
     }
-    if (out->len) {
-        str_puts(out, " · ");
-        str_puts(out, _("confidence "));
-        text_value(out, value_ratio(finding->confidence_ratio), report);
-    }
+    str_addf(out, _(" · confidence %.0f %%"), finding->confidence_ratio * 100);
 }
 
 static void labelled(struct screen *s, enum style style, const char *mark, const char *text)
@@ -132,18 +173,25 @@ static void labelled(struct screen *s, enum style style, const char *mark, const
     screen_wrap(s, STYLE_PLAIN, text, column, column);
 }
 
+void text_title(struct str *out, const struct finding *finding, const struct report *report)
+{
+    size_t from = out->len;
+    text_msg(out, &finding->title, report);
+    /* Titles are sentences; only one that begins with a name keeps its first letter. */
+    if (finding->title.format && finding->title.format[0] != '{' && out->len > from)
+        out->ptr[from] = (char)toupper((unsigned char)out->ptr[from]);
+}
+
 void text_finding(struct screen *s, const struct report *report, const struct finding *finding,
                   size_t max_evidence)
 {
     struct str text = {0};
-    text_msg(&text, &finding->title, report);
+    text_title(&text, finding, report);
     screen_wrap(s, text_severity_style(finding), str_text(&text), 0, 0);
     str_cut(&text, 0);
     finding_cost(&text, report, finding);
-    if (text.len) {
-        str_pad(&s->text, ' ', INDENT);
-        screen_wrap(s, STYLE_PLAIN, str_text(&text), INDENT, INDENT);
-    }
+    str_pad(&s->text, ' ', INDENT);
+    screen_wrap(s, STYLE_DIM, str_text(&text), INDENT, INDENT);
     for (size_t i = 0; i < finding->evidence.count && i < max_evidence; i++) {
         str_cut(&text, 0);
         text_msg(&text, &finding->evidence.at[i], report);
@@ -163,8 +211,6 @@ static void findings(struct screen *s, const struct report *report, size_t limit
         const struct finding *finding = &report->findings.at[i];
         if (i > 0)
             screen_newline(s);
-        screen_printf(s, STYLE_DIM, "%s · %s", finding->id, _(severity_name(finding->severity)));
-        screen_newline(s);
         text_finding(s, report, finding, SIZE_MAX);
     }
 }
@@ -174,17 +220,18 @@ static void findings(struct screen *s, const struct report *report, size_t limit
 void text_steps(struct screen *s, const struct report *report)
 {
     const struct step_report *steps = &report->steps;
+    const char *title = _(sections[SECTION_STEPS].title);
     struct str text = {0};
     struct msg msg =
         msg_make(steps->origin == STEPS_ANNOTATED
-                     ? N_("{0} steps by annotation, median {1}, from {2} to {3}, 95th percentile {4}")
-                     : N_("{0} steps found in the launch sequence, median {1}, from {2} to {3}, "
-                          "95th percentile {4}"),
+                     ? N_("{0} by annotation: median {1}, {2} to {3}, 95th percentile {4}")
+                     : N_("{0} in the launch sequence: median {1}, {2} to {3}, 95th percentile {4}"),
                  value_count(steps->count), value_ns(steps->median_ns), value_ns(steps->min_ns),
                  value_ns(steps->max_ns), value_ns(steps->p95_ns));
     text_msg(&text, &msg, report);
-    str_pad(&s->text, ' ', INDENT);
-    screen_wrap(s, STYLE_PLAIN, str_text(&text), INDENT, INDENT);
+    screen_puts(s, STYLE_HEADING, title);
+    str_pad(&s->text, ' ', 2);
+    screen_wrap(s, STYLE_PLAIN, str_text(&text), screen_columns(title) + 2, screen_columns(title) + 2);
     str_release(&text);
 }
 
@@ -254,7 +301,7 @@ static void section_print(struct screen *s, const struct report *report, enum se
     }
     if (shown < all) {
         struct msg more = msg_make(N_("… and {0} more: --limit {1} shows all"),
-                                   value_count((int64_t)(all - shown)), value_count((int64_t)all));
+                                   value_count((int64_t)(all - shown)), value_id((int64_t)all));
         struct str text = {0};
         text_msg(&text, &more, report);
         str_pad(&s->text, ' ', INDENT);
@@ -277,8 +324,10 @@ void text_report(struct screen *s, const struct report *report, const struct vie
         if (!first)
             screen_newline(s);
         first = false;
-        screen_puts(s, STYLE_HEADING, _(sections[id].title));
-        screen_newline(s);
+        if (id != SECTION_STEPS || report->steps.count == 0) {
+            screen_puts(s, STYLE_HEADING, _(sections[id].title));
+            screen_newline(s);
+        }
         section_print(s, report, (enum section_id)id, options);
     }
 }

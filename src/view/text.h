@@ -12,8 +12,12 @@ void text_heading(struct screen *s, const char *title);
 /* A value of the report, and a sentence, as people read them; control characters are made visible. */
 void text_value(struct str *out, struct value value, const struct report *report);
 void text_msg(struct str *out, const struct msg *msg, const struct report *report);
-/* The accounts of one device that are not zero, with bars. */
-void text_ledger(struct screen *s, const struct report *report, const struct device_report *device);
+/* The accounts of one device that are not zero, with bars; those below least_share (0–1) of the wall time in
+ * one line. */
+void text_ledger(struct screen *s, const struct report *report, const struct device_report *device,
+                 double least_share);
+/* The title of a finding as a sentence. */
+void text_title(struct str *out, const struct finding *finding, const struct report *report);
 /* A finding in full: title, cost, evidence (at most max_evidence lines), action. */
 void text_finding(struct screen *s, const struct report *report, const struct finding *finding,
                   size_t max_evidence);
