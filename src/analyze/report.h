@@ -93,7 +93,9 @@ struct kernel_row {
     uint32_t shape;          /* the most frequent launch configuration; NONE */
     int64_t shape_count;     /* number of distinct configurations */
     double occupancy_ratio;  /* theoretical, of that shape; NAN */
-    double sm_fill_ratio; /* blocks ÷ (SMs × resident blocks), at most 1; NAN. Time-weighted over shapes */
+    double
+        sm_fill_ratio; /* SM coverage: blocks ÷ SMs, at most 1, weighted by time over the launches; NAN. Below
+                          1 some SMs got no block at all; how full the others were is occupancy's matter */
     bool is_comm, is_tuned_library, is_matrix, uses_tensor_cores, is_fp64;
 };
 
@@ -102,7 +104,7 @@ struct copy_row {
     enum copy_dir dir;
     enum mem_kind src, dst;
     bool is_memset;
-    const char *kind;     /* "HtoD pageable", fixed English name for machines */
+    const char *kind; /* "HtoD pageable", "DtoD", "memset": English, for machines; owned by report->arena */
     int64_t count, bytes; /* bytes: UNKNOWN if any copy's size is unknown and none is known */
     int64_t unknown_bytes_count;
     int64_t total_ns, min_ns, median_ns, max_ns;
@@ -126,8 +128,8 @@ struct launch_stats {
         delay_max_ns;            /* op start − call end, if positive */
     int64_t delay_own_stream_ns; /* part during which the op's own stream was still busy */
     int64_t delay_hardware_ns;   /* the rest */
-    int64_t floor_ns; /* the run's own launch latency: 5th percentile of call start → op start into an idle
-                         device */
+    int64_t floor_ns; /* the run's own launch latency: 5th percentile of call start → start of kernels and
+                         graphs whose device had been idle since before the call; UNKNOWN */
     int64_t shorter_than_call; /* kernels shorter than their launch call */
     double launches_per_s;
 };
@@ -161,6 +163,7 @@ struct step_report {
     VEC(struct step_row) rows;
 };
 
+/* Busiest first; streams without ops in the window are left out. */
 struct stream_row {
     uint32_t stream; /* run->streams */
     int64_t ops, busy_ns, sum_ns;
@@ -202,10 +205,12 @@ struct rank_row {
 /* How much faster could it get at all. */
 struct amdahl_report {
     uint32_t device;
-    int64_t wall_ns, gpu_ns, host_only_ns, comm_ns; /* wall = gpu + host_only + comm */
-    double speedup_gpu_twice;                       /* a GPU twice as fast */
-    double speedup_gpu_infinite;                    /* = wall ÷ (host_only + comm) */
-    double speedup_second_gpu;                      /* half of gpu_ns each, communication unchanged */
+    int64_t wall_ns, gpu_ns, host_only_ns,
+        comm_ns;                 /* wall = gpu + host_only + comm. gpu: the compute accounts;
+                                    comm: exposed; host_only: idle and exposed copies */
+    double speedup_gpu_twice;    /* a GPU twice as fast */
+    double speedup_gpu_infinite; /* = wall ÷ (host_only + comm); INFINITY if that is 0 */
+    double speedup_second_gpu;   /* half of gpu_ns each, communication unchanged */
 };
 
 /* ---- findings (DESIGN §5) ------------------------------------------------------------------------------ */

@@ -4,8 +4,9 @@
  * list. The short form keeps what tells two kernels apart. It is written with less and less detail until it
  * fits the width, so that a wide column shows the types and a narrow one still shows the functor:
  *
- *     void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, std::array<…> >(int,
- * …) vectorized_elementwise_kernel<4, FillFunctor<float>> vectorized_elementwise_kernel<FillFunctor<float>>
+ *     void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, …>(int, …)
+ *     vectorized_elementwise_kernel<4, FillFunctor<float>>
+ *     vectorized_elementwise_kernel<FillFunctor<float>>
  *     vectorized_elementwise_kernel<FillFunctor>
  *
  * A lambda is named after the function that holds it: fill_kernel#2.7(float) is lambda 7 in lambda 2 of
