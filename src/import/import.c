@@ -19,9 +19,9 @@ enum {
     DRAIN_BYTES = 1024 * 1024,
 };
 
-extern const struct importer import_torch_json, import_nsys_sqlite, import_perfetto;
+extern const struct importer import_chrome_json, import_nsys_sqlite, import_perfetto;
 
-const struct importer *const importers[] = {&import_torch_json, &import_nsys_sqlite, &import_perfetto, NULL};
+const struct importer *const importers[] = {&import_chrome_json, &import_nsys_sqlite, &import_perfetto, NULL};
 
 static void list_names(struct str *list)
 {

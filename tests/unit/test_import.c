@@ -69,8 +69,8 @@ static int read_three(struct run *run, struct stream *in, const struct import_op
     return read_as("three", run, in, options, err);
 }
 
-extern const struct importer import_torch_json, import_nsys_sqlite, import_perfetto;
-const struct importer import_torch_json = {"one", "Format One", sniff_one, read_one};
+extern const struct importer import_chrome_json, import_nsys_sqlite, import_perfetto;
+const struct importer import_chrome_json = {"one", "Format One", sniff_one, read_one};
 const struct importer import_nsys_sqlite = {"two", "Format Two", sniff_two, read_two};
 const struct importer import_perfetto = {"three", "Format Three", sniff_none, read_three};
 
