@@ -93,9 +93,9 @@ struct kernel_row {
     uint32_t shape;          /* the most frequent launch configuration; NONE */
     int64_t shape_count;     /* number of distinct configurations */
     double occupancy_ratio;  /* theoretical, of that shape; NAN */
-    double
-        sm_fill_ratio; /* SM coverage: blocks ÷ SMs, at most 1, weighted by time over the launches; NAN. Below
-                          1 some SMs got no block at all; how full the others were is occupancy's matter */
+    /* SM coverage: blocks ÷ SMs, at most 1, weighted by time over the launches; NAN. Below 1 some SMs got no
+     * block at all; how full the others were is occupancy's matter. */
+    double sm_fill_ratio;
     bool is_comm, is_tuned_library, is_matrix, uses_tensor_cores, is_fp64;
 };
 
@@ -128,8 +128,9 @@ struct launch_stats {
         delay_max_ns;            /* op start − call end, if positive */
     int64_t delay_own_stream_ns; /* part during which the op's own stream was still busy */
     int64_t delay_hardware_ns;   /* the rest */
-    int64_t floor_ns; /* the run's own launch latency: 5th percentile of call start → start of kernels and
-                         graphs whose device had been idle since before the call; UNKNOWN */
+    /* The run's own launch latency: 5th percentile of call start → op start, of kernels and graphs whose
+     * device had been idle since before the call; UNKNOWN. */
+    int64_t floor_ns;
     int64_t shorter_than_call; /* kernels shorter than their launch call */
     double launches_per_s;
 };
@@ -205,9 +206,9 @@ struct rank_row {
 /* How much faster could it get at all. */
 struct amdahl_report {
     uint32_t device;
-    int64_t wall_ns, gpu_ns, host_only_ns,
-        comm_ns;                 /* wall = gpu + host_only + comm. gpu: the compute accounts;
-                                    comm: exposed; host_only: idle and exposed copies */
+    /* wall = gpu + host_only + comm. gpu: the compute accounts; comm: exposed; host_only: idle, exposed
+     * copies. */
+    int64_t wall_ns, gpu_ns, host_only_ns, comm_ns;
     double speedup_gpu_twice;    /* a GPU twice as fast */
     double speedup_gpu_infinite; /* = wall ÷ (host_only + comm); INFINITY if that is 0 */
     double speedup_second_gpu;   /* half of gpu_ns each, communication unchanged */
