@@ -23,12 +23,21 @@ static const struct scale byte_scales[] = {{"", 1},       {"B", 1},        {"K",
                                            {"M", 0x1p20}, {"MiB", 0x1p20}, {"G", 0x1p30}, {"GiB", 0x1p30},
                                            {"T", 0x1p40}, {"TiB", 0x1p40}, {NULL, 0}};
 
+/* Plain decimal only: strtod() alone would take "0x10", "1e9" and "inf" too. */
+static bool parse_decimal(const char *text, double *number, const char **end)
+{
+    char *stop;
+    *number = strtod(text, &stop);
+    *end = text + strspn(text, "0123456789.");
+    return stop == *end && stop > text;
+}
+
 static bool parse_scaled(const char *text, const struct scale *scales, int64_t *out)
 {
-    if (*text != '.' && (*text < '0' || *text > '9'))
+    double number;
+    const char *end;
+    if (!parse_decimal(text, &number, &end))
         return false;
-    char *end;
-    double number = strtod(text, &end);
     for (const struct scale *s = scales; s->suffix; s++) {
         if (strcmp(end, s->suffix) != 0)
             continue;
@@ -57,12 +66,13 @@ bool option_moment(const char *text, struct moment *moment)
     size_t length = strlen(text);
     if (length < 2 || text[length - 1] != '%')
         return option_duration(text, &moment->ns);
-    if (*text != '.' && (*text < '0' || *text > '9'))
+    const char *end;
+    double percent;
+    if (!parse_decimal(text, &percent, &end) || end != text + length - 1)
         return false;
-    char *end;
-    moment->share = strtod(text, &end) / 100;
+    moment->share = percent / 100;
     moment->is_share = true;
-    return end == text + length - 1 && moment->share >= 0 && moment->share <= 1;
+    return percent <= 100;
 }
 
 static bool parse_count(const char *text, int64_t *count)

@@ -13,6 +13,24 @@ const struct command *const commands[] = {
     &command_report, &command_explain, &command_export, &command_completion, &command_help, NULL,
 };
 
+static const char *const color_names[] = {"auto", "always", "never", NULL};
+static const char *const lang_names[] = {"en", "zh", NULL};
+
+#define GLOBAL(field) offsetof(struct globals, field)
+
+const struct option global_options[] = {
+    {"help", 'h', OPTION_FLAG, NULL, N_("show this help"), GLOBAL(help), NULL},
+    {"version", 'V', OPTION_FLAG, NULL, N_("show the version and what it was built with"), GLOBAL(version),
+     NULL},
+    {"lang", 0, OPTION_CHOICE, N_("LANG"),
+     N_("language of text for people: en or zh (default: the locale's)"), GLOBAL(lang), lang_names},
+    {"color", 0, OPTION_CHOICE, N_("WHEN"), N_("colour: auto, always or never (default: auto)"),
+     GLOBAL(color), color_names},
+    {"quiet", 'q', OPTION_FLAG, NULL, N_("no notes and no progress on standard error"), GLOBAL(quiet), NULL},
+    {"no-progress", 0, OPTION_FLAG, NULL, N_("no progress on standard error"), GLOBAL(no_progress), NULL},
+    OPTION_END,
+};
+
 const struct command *command_find(const char *name)
 {
     for (size_t i = 0; commands[i]; i++)

@@ -30,7 +30,8 @@ static int check_device(const struct run *run, int64_t id, struct err *err)
     struct str hint = {0};
     if (all.len)
         str_addf(&hint, _("it has %s"), str_text(&all));
-    int rc = err_set(err, ERR_USAGE, NULL, -1, str_text(&hint), _("the recording has no GPU %" PRId64), id);
+    int rc =
+        err_set(err, ERR_USAGE, NULL, -1, str_text(&hint), _("the recording has no GPU %lld"), (long long)id);
     str_release(&all);
     str_release(&hint);
     return rc;
@@ -50,8 +51,8 @@ static int find_step(struct interval *window, const struct run *run, const struc
     } else {
         char hint[128] = "";
         if (count > 0)
-            snprintf(hint, sizeof hint, _("it has steps 1 to %" PRId64), count);
-        rc = err_set(err, ERR_USAGE, NULL, -1, hint, _("the recording has no step %" PRId64), step);
+            snprintf(hint, sizeof hint, _("it has steps 1 to %lld"), (long long)count);
+        rc = err_set(err, ERR_USAGE, NULL, -1, hint, _("the recording has no step %lld"), (long long)step);
     }
     report_release(&report);
     return rc;
@@ -128,9 +129,8 @@ static int find_annotation(struct interval *window, const struct run *run, const
     if (count == 0)
         return no_annotation(run, text, err);
     if (nth > count)
-        return err_set(err, ERR_USAGE, NULL, -1, NULL,
-                       _("the annotation '%.*s' occurs only %" PRId64 " times"), (int)wanted.length, text,
-                       count);
+        return err_set(err, ERR_USAGE, NULL, -1, NULL, _("the annotation '%.*s' occurs only %lld times"),
+                       (int)wanted.length, text, (long long)count);
     return 0;
 }
 

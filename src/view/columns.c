@@ -144,7 +144,7 @@ void device_label(struct str *out, const struct report *report, uint32_t device)
     vec_each (&run->devices, other)
         same += other->id == d->id;
     if (same > 1)
-        str_addf(out, _(" of %s"), base_name(run_text(run, run->sources.at[d->source].path)));
+        str_addf(out, " (%s)", base_name(run_text(run, run->sources.at[d->source].path)));
 }
 
 void thread_label(struct str *out, const struct report *report, uint32_t thread)
@@ -156,7 +156,7 @@ void thread_label(struct str *out, const struct report *report, uint32_t thread)
         str_addf(out, "%s ", name);
     str_addf(out, "%" PRId64, t->tid);
     if (run->processes.count > 1)
-        str_addf(out, _(" of process %" PRId64), run->processes.at[t->process].pid);
+        str_addf(out, _(" (process %lld)"), (long long)run->processes.at[t->process].pid);
 }
 
 int64_t device_row(const struct report *report, uint32_t device)

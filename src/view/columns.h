@@ -102,7 +102,7 @@ struct cell_style {
 void cell_text(struct str *out, const struct cell *cell, const struct report *report,
                const struct cell_style *style);
 
-/* "GPU 0", and "GPU 0 of trace-1.json" where several devices have that number. */
+/* "GPU 0", and "GPU 0 (trace-1.json)" where several devices have that number. */
 void device_label(struct str *out, const struct report *report, uint32_t device);
 /* Thread name and number; the process too where there are several. */
 void thread_label(struct str *out, const struct report *report, uint32_t thread);

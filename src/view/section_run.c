@@ -103,7 +103,7 @@ const struct column memory_columns[] = {
      NULL},
     {"peak_reserved_bytes", N_("peak reserved"), COLUMN_BYTES, AT(peak_reserved_bytes), 0, 0, WHY_SOURCE,
      NULL},
-    {"total_bytes", N_("of"), COLUMN_BYTES, AT(total_bytes), COLUMN_POSITIVE, 0, WHY_SOURCE, NULL},
+    {"total_bytes", N_("device memory"), COLUMN_BYTES, AT(total_bytes), COLUMN_POSITIVE, 0, WHY_SOURCE, NULL},
     {"peak_at_ns", N_("peak at"), COLUMN_MOMENT, AT(peak_time), 0, 1, WHY_SOURCE, NULL},
     {"first_allocated_bytes", N_("at first"), COLUMN_BYTES, AT(first_allocated_bytes), 0, 3, WHY_SOURCE,
      NULL},

@@ -1,6 +1,7 @@
 #include "view/text.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/i18n.h"
@@ -144,25 +145,24 @@ enum style text_severity_style(const struct finding *finding)
                                                   : STYLE_PLAIN;
 }
 
+static void add_part(struct str *out, const struct report *report, struct msg msg)
+{
+    str_puts(out, " · ");
+    text_msg(out, &msg, report);
+}
+
 /* "idle-host-sync · loses 906 ms · fixing it saves 700 ms to 880 ms · confidence 95 %", as far as it is
  * known. */
 static void finding_cost(struct str *out, const struct report *report, const struct finding *finding)
 {
-    str_puts(out, finding->id);
     int64_t low = finding->saving_ns[0], high = finding->saving_ns[1];
-    if (finding->lost_ns != UNKNOWN && finding->lost_ns > 0) {
-        str_puts(out, " · ");
-        str_puts(out, _("loses "));
-        text_value(out, value_ns(finding->lost_ns), report);
-    }
-    if (low != UNKNOWN && high != UNKNOWN && high > 0) {
-        str_puts(out, " · ");
-        str_puts(out, _("fixing it saves "));
-        text_value(out, value_ns(low), report);
-        str_puts(out, _(" to "));
-        text_value(out, value_ns(high), report);
-    }
-    str_addf(out, _(" · confidence %.0f %%"), finding->confidence_ratio * 100);
+    str_puts(out, finding->id);
+    if (finding->lost_ns != UNKNOWN && finding->lost_ns > 0)
+        add_part(out, report, msg_make(N_("loses {0}"), value_ns(finding->lost_ns)));
+    if (low != UNKNOWN && high != UNKNOWN && high > 0)
+        add_part(out, report, msg_make(N_("fixing it saves {0} to {1}"), value_ns(low), value_ns(high)));
+    add_part(out, report,
+             msg_make(N_("confidence {0} %"), value_number(round(finding->confidence_ratio * 100))));
 }
 
 static void labelled(struct screen *s, enum style style, const char *mark, const char *text)
