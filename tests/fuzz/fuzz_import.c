@@ -1,0 +1,69 @@
+#include "fuzz_import.h"
+
+#include "import/import.h"
+
+static void check_ops(const struct run *run)
+{
+    for (size_t i = 0; i < run->ops.count; i++) {
+        FUZZ_CHECK(run->ops.start[i] <= run->ops.end[i]);
+        FUZZ_CHECK(run->ops.stream[i] < run->streams.count);
+        FUZZ_CHECK(run_op_device(run, i) < run->devices.count);
+        FUZZ_CHECK(run->ops.name[i] < run->strings.count);
+        FUZZ_CHECK(run->ops.shape[i] == NONE || run->ops.shape[i] < run->shapes.count);
+        FUZZ_CHECK(run->ops.comm[i] == NONE || run->ops.comm[i] < run->comms.count);
+        FUZZ_CHECK(run->ops.call[i] == NONE || run->ops.call[i] < run->spans.count);
+    }
+    size_t owned = 0;
+    vec_each (&run->devices, device) {
+        FUZZ_CHECK(device->op_count == 0 || device->first_op + (size_t)device->op_count <= run->ops.count);
+        owned += device->op_count;
+    }
+    FUZZ_CHECK(owned == run->ops.count);
+}
+
+static void check_spans(const struct run *run)
+{
+    for (size_t i = 0; i < run->spans.count; i++) {
+        FUZZ_CHECK(run->spans.start[i] <= run->spans.end[i]);
+        FUZZ_CHECK(run->spans.thread[i] < run->threads.count);
+        FUZZ_CHECK(run->spans.name[i] < run->strings.count && run->spans.detail[i] < run->strings.count);
+        uint32_t parent = run->spans.parent[i];
+        FUZZ_CHECK(parent == NONE || (parent < i && run->spans.thread[parent] == run->spans.thread[i]));
+    }
+    vec_each (&run->threads, thread)
+        FUZZ_CHECK(thread->process < run->processes.count);
+}
+
+static void check_rest(const struct run *run)
+{
+    for (size_t i = 0; i < run->samples.count; i++)
+        FUZZ_CHECK(run->samples.series[i] < run->series.count);
+    vec_each (&run->marks, mark) {
+        FUZZ_CHECK(mark->thread == NONE || mark->thread < run->threads.count);
+        FUZZ_CHECK(mark->device == NONE || mark->device < run->devices.count);
+    }
+    vec_each (&run->sources, source) {
+        vec_each (&source->repairs, repair)
+            FUZZ_CHECK(repair->count > 0 && repair->text < run->strings.count);
+    }
+    FUZZ_CHECK(run->losses.dropped >= 0 && run->losses.untimed >= 0 && run->losses.malformed >= 0);
+    FUZZ_CHECK(run->losses.unlinked >= 0 && run->losses.truncated_bytes >= 0);
+}
+
+void fuzz_import(const char *name, const uint8_t *data, size_t size)
+{
+    struct run run;
+    run_init(&run);
+    struct err err = {0};
+    int code = import_memory(&run, "fuzz", data, size, name, NULL, &err);
+    if (code == 0) {
+        run_seal(&run);
+        check_ops(&run);
+        check_spans(&run);
+        check_rest(&run);
+    } else {
+        FUZZ_CHECK((int)err.code == code && err.what[0] != '\0' && err.where[0] != '\0');
+        FUZZ_CHECK(code == ERR_INPUT || code == ERR_ENV);
+    }
+    run_release(&run);
+}

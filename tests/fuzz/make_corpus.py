@@ -1,0 +1,320 @@
+#!/usr/bin/env python3
+"""Writes the seeds in corpus/: small files, made here and nowhere else, one for each thing that a parser must know.
+Inputs that once broke a target are added by hand as corpus/TARGET/crash-WHAT.
+
+    make_corpus.py            (needs zstd(1); the same files come out every time)
+"""
+import gzip
+import json
+import os
+import sqlite3
+import struct
+import subprocess
+import tempfile
+import zlib
+from pathlib import Path
+
+CORPUS = Path(__file__).parent / "corpus"
+
+
+def save(target, name, data):
+    folder = CORPUS / target
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_bytes(data if isinstance(data, bytes) else data.encode())
+
+
+# ---- compression ---------------------------------------------------------------------------------------------
+
+
+def gz(data):
+    return gzip.compress(data, mtime=0)
+
+
+def zst(data, *options):
+    return subprocess.run(["zstd", "-q", "-c", *options], input=data, stdout=subprocess.PIPE, check=True).stdout
+
+
+def streams():
+    text = b"".join(b'{"ts": %d},\n' % (n * 7919 % 1009) for n in range(60))
+    skippable = struct.pack("<II", 0x184D2A50, 3) + b"abc"
+    stored = zlib.compressobj(0, zlib.DEFLATED, 31)
+    fixed = zlib.compressobj(9, zlib.DEFLATED, 31, 9, zlib.Z_FIXED)
+    named = bytearray(gz(text))
+    named[3] |= 8  # a file name follows the header
+    named[10:10] = b"trace.json\0"
+    seeds = {
+        "plain": text,
+        "gzip": gz(text),
+        "gzip-stored": stored.compress(text) + stored.flush(),
+        "gzip-fixed": fixed.compress(text) + fixed.flush(),
+        "gzip-named": bytes(named),
+        "gzip-members": gz(text[:100]) + gz(b"") + gz(text[100:]),
+        "gzip-padded": gz(text) + bytes(100),
+        "gzip-garbage": gz(text) + b"garbage",
+        "gzip-checksum": gz(text)[:-8] + b"\1\2\3\4" + gz(text)[-4:],
+        "gzip-zeros": gz(bytes(1 << 20)),
+        "gzip-in-gzip": gz(gz(text)),
+        "gzip-three": gz(gz(gz(text))),
+        "zstd": zst(text),
+        "zstd-checksum": zst(text, "--check"),
+        "zstd-19": zst(text, "-19"),
+        "zstd-frames": skippable + zst(text[:100]) + skippable + zst(text[100:]),
+        "zstd-zeros": zst(bytes(1 << 20)),
+        "zstd-garbage": zst(text) + b"garbage",
+        "zstd-window": b"\x28\xb5\x2f\xfd\x00\x98\x09\x00\x00a",
+        "zstd-in-gzip": gz(zst(text)),
+    }
+    for name, data in seeds.items():
+        save("stream", name, data)
+
+
+# ---- JSON ----------------------------------------------------------------------------------------------------
+
+
+def documents():
+    seeds = {
+        "empty-object": "{}",
+        "scalars": '[0, -1, 1.5e-7, 9223372036854775807, 18446744073709551615, 1e999, true, false, null, ""]',
+        "words": "[NaN, Infinity, -Infinity, nan, undefined, True, None]",
+        "escapes": r'["\"\\\/\b\f\n\r\t\u00e9\u6c49\ud83d\ude00\ud83d \x41 \q"]',
+        "unicode": '["é 汉字 😀", "\ufeff", "\ufffd"]',
+        "nesting": "[" * 40 + "]" * 40,
+        "commas": '[1, 2,, 3, {"a": 1,,}, ]',
+        "control": '["raw\ttab and\nline end"]',
+        "keys": '{"a": 1, "a": 2, "": {"b": [{"c": []}]}}',
+        "blanks": ' \t\r\n{ "a" : [ 1 , 2 ] } \n',
+        "two": '{"a": 1} {"b": 2}',
+        "records": '[{"ph": "X", "name": "a", "args": {"b": [1, "]"]}}, {"ph": "i", "name": "c"}]',
+        "unescaped": '[{"ph": "X", "name": "say "hi", now", "ts": 1}, {"ph": "X", "name": "next"}]',
+        "damaged": '[{"ph": "X", "na#%&\0\1 , {"ph": "X", "name": "after", "ts": 2}]',
+        "cut": '[{"ph": "X", "name": "cut off he',
+        "long-string": '["' + "x" * 3000 + '"]',
+        "bom": "\ufeff[1]",
+    }
+    for name, text in seeds.items():
+        data = text.encode(errors="surrogatepass")
+        save("json", name, b"\0" + data)
+        save("json", name + "-records", b"\x41" + data)
+    save("json", "not-utf8", b'\0["\xff\xfe\xe6\xb1", "\xed\xa0\x80"]')
+    save("json", "deep-limited", b"\x20" + b"[" * 20 + b"]" * 20)
+    save("json", "string-limited", b"\x10" + b'["' + b"y" * 200 + b'"]')
+
+
+# ---- Chrome traces -------------------------------------------------------------------------------------------
+
+
+def kineto():
+    base = {"pid": 100, "tid": 100}
+    gpu = {"pid": 0, "tid": 7}
+    kernel_args = {"External id": 5, "queued": 0, "device": 0, "context": 1, "stream": 7, "correlation": 11,
+                   "registers per thread": 32, "shared memory": 1024, "blocks per SM": 1.0, "warps per SM": 4.0,
+                   "grid": [132, 1, 1], "block": [128, 1, 1], "est. achieved occupancy %": 6}
+    return [
+        {"ph": "X", "cat": "cpu_op", "name": "aten::mm", **base, "ts": 100.5, "dur": 50.25,
+         "args": {"External id": 5, "Record function id": 0, "Input Dims": [[64, 64], [64, 64]]}},
+        {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#3", **base, "ts": 90, "dur": 300,
+         "args": {"External id": 4}},
+        {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", **base, "ts": 110, "dur": 8,
+         "args": {"External id": 5, "cbid": 211, "correlation": 11}},
+        {"ph": "s", "id": 11, **base, "ts": 110, "cat": "ac2g", "name": "ac2g"},
+        {"ph": "X", "cat": "kernel", "name": "void gemm<float, 128>(float*, int)", **gpu, "ts": 125, "dur": 30.125,
+         "args": kernel_args},
+        {"ph": "f", "id": 11, **gpu, "ts": 125, "cat": "ac2g", "name": "ac2g", "bp": "e"},
+        {"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy HtoD (Pinned -> Device)", **gpu, "ts": 160, "dur": 10,
+         "args": {"device": 0, "context": 1, "stream": 7, "correlation": 12, "bytes": 4096,
+                  "memory bandwidth (GB/s)": 0.4}},
+        {"ph": "X", "cat": "gpu_memset", "name": "Memset (Device)", **gpu, "ts": 175, "dur": 1,
+         "args": {"device": 0, "context": 1, "stream": 7, "correlation": 13, "bytes": 64}},
+        {"ph": "X", "cat": "overhead", "name": "Activity Buffer Request", "pid": -1, "tid": 0, "ts": 101, "dur": 2},
+        {"ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]", **base, "ts": 105,
+         "args": {"Total Reserved": 2097152, "Total Allocated": 4096, "Bytes": 4096, "Device Id": 0,
+                  "Device Type": 1, "Addr": 140628870873600}},
+        {"ph": "X", "cat": "python_function", "name": "train.py(3): step", **base, "ts": 95, "dur": 200,
+         "args": {"Python parent id": None, "Python id": 1}},
+        {"ph": "M", "name": "process_name", "pid": 100, "tid": 0, "ts": 0, "args": {"name": "python3"}},
+        {"ph": "M", "name": "process_labels", "pid": 0, "tid": 0, "ts": 0, "args": {"labels": "GPU 0"}},
+        {"ph": "M", "name": "thread_name", "pid": 0, "tid": 7, "ts": 0, "args": {"name": "stream 7 "}},
+        {"ph": "X", "cat": "Trace", "ts": 80, "dur": 400, "pid": "Spans", "tid": "PyTorch Profiler",
+         "name": "PyTorch Profiler (0)", "args": {"Op count": 0}},
+        {"ph": "i", "s": "g", "name": "Record Window End", "pid": "", "tid": "", "ts": 500},
+    ]
+
+
+def traces():
+    events = kineto()
+    head = {"schemaVersion": 1,
+            "deviceProperties": [{"id": 0, "name": "NVIDIA H200", "totalGlobalMem": 150109880320, "computeMajor": 9,
+                                  "computeMinor": 0, "maxThreadsPerMultiprocessor": 2048, "warpSize": 32,
+                                  "regsPerMultiprocessor": 65536, "numSms": 132}],
+            "distributedInfo": {"backend": "nccl", "rank": 1, "world_size": 8},
+            "cuda_runtime_version": 13000, "baseTimeNanoseconds": 1790857026000000000}
+    collective = {"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgs)",
+                  "pid": 0, "tid": 20, "ts": 130, "dur": 40,
+                  "args": {"device": 0, "context": 1, "stream": 20, "correlation": 14,
+                           "Collective name": "allreduce", "In msg nelems": 1000, "Out msg nelems": 1000,
+                           "Group size": 8, "dtype": "Float", "Process Group Name": "0",
+                           "Process Group Ranks": "[0, 1, 2, 3, ...]", "Seq": 3}}
+    generic = [{"ph": "B", "name": "outer", "pid": 1, "tid": 1, "ts": 1},
+               {"ph": "B", "name": "inner", "pid": 1, "tid": 1, "ts": 2}, {"ph": "E", "pid": 1, "tid": 1, "ts": 5},
+               {"ph": "E", "pid": 1, "tid": 1, "ts": 9}, {"ph": "E", "pid": 1, "tid": 1, "ts": 10},
+               {"ph": "C", "name": "power", "pid": 1, "ts": 3, "args": {"watts": 350.5, "cap": "700"}},
+               {"ph": "b", "id": "0x1", "cat": "async", "name": "load", "pid": 1, "tid": 2, "ts": 1},
+               {"ph": "e", "id": "0x1", "cat": "async", "name": "load", "pid": 1, "tid": 2, "ts": 8},
+               {"ph": "I", "name": "mark", "pid": 1, "tid": 1, "ts": 4},
+               {"ph": "X", "name": "no times", "pid": 1, "tid": 1},
+               {"ph": "X", "name": "as text", "pid": "1", "tid": "worker", "ts": "7.25", "dur": "1"}]
+    odd = [{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": -5, "dur": -1, "args": {}},
+           {"ph": "X", "cat": "kernel", "name": "", "pid": 0, "tid": 7, "ts": 9e18, "dur": 9e18,
+            "args": {"grid": [-1, 4294967296, 1.5], "block": "8", "device": -1, "stream": 1e30, "correlation": -3}},
+           {"ph": "X", "cat": "kernel", "name": None, "pid": None, "tid": [], "ts": {}, "dur": None, "args": []},
+           {"cat": "kernel"}, {}, 5, None, "text", []]
+    # What is told of the cut: the last complete event counts.
+    whole = json.dumps({**head, "traceEvents": events}, indent=2)
+    seeds = {
+        "kineto": whole,
+        "kineto-compact": json.dumps({"traceEvents": events + [collective], **head}, separators=(",", ":")),
+        "kineto-cut": whole[:len(whole) * 2 // 3],
+        "array": json.dumps(generic),
+        "array-open": json.dumps(generic)[:-1] + ",",
+        "odd": json.dumps({"traceEvents": odd + events[:5], "displayTimeUnit": "ns"}),
+        "damaged": whole.replace('"dur": 30.125', '"dur": 30.1#$"', 1),
+        "nan": '{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": NaN, '
+               '"dur": Infinity}]}',
+        "quotes": '{"traceEvents": [\n{"ph": "X", "name": "call("x", 1)", "pid": 1, "tid": 1, "ts": 1, "dur": 2},\n'
+                  '{"ph": "X", "name": "next", "pid": 1, "tid": 1, "ts": 4, "dur": 2}]}',
+        "no-events": '{"schemaVersion": 1, "traceEvents": []}',
+        "lines": "\n".join(json.dumps(event) for event in events[:4]),
+    }
+    for name, text in seeds.items():
+        save("chrome", name, text)
+    save("chrome", "kineto.gz", gz(whole.encode()))
+
+
+# ---- Nsight Systems ------------------------------------------------------------------------------------------
+
+
+def database(statements):
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "seed.sqlite")
+        connection = sqlite3.connect(path, isolation_level=None)
+        connection.execute("PRAGMA page_size = 512")
+        for statement in statements:
+            connection.execute(statement)
+        connection.execute("VACUUM")
+        connection.close()
+        data = bytearray(Path(path).read_bytes())
+        data[24:28] = data[92:96] = bytes(4)  # change counters
+        data[96:100] = bytes(4)  # the library's version
+        return bytes(data)
+
+
+def databases():
+    pid = 42 << 24
+    strings = ["CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL)",
+               "INSERT INTO StringIds VALUES (1, 'gemm'), (2, 'void gemm<float>(float*)'), "
+               "(3, 'cudaLaunchKernel_v7000'), (4, 'step'), (5, 'read'), (6, 'python3')"]
+    kernels = ["CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER, contextId "
+               "INTEGER, streamId INTEGER, correlationId INTEGER, globalPid INTEGER, demangledName INTEGER, "
+               "shortName INTEGER, registersPerThread INTEGER, gridX INTEGER, gridY INTEGER, gridZ INTEGER, blockX "
+               "INTEGER, blockY INTEGER, blockZ INTEGER, staticSharedMemory INTEGER, dynamicSharedMemory INTEGER, "
+               "localMemoryPerThread INTEGER, graphNodeId INTEGER)",
+               f"INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1000, 2000, 0, 1, 7, 11, {pid}, 2, 1, 32, 132, 1, 1, "
+               f"128, 1, 1, 0, 1024, 0, NULL), (3000, 2500, 0, 1, 7, 12, {pid}, 99, 1, 32, 1, 1, 1, 1, 1, 1, 0, 0, 0, "
+               "5)"]
+    calls = ["CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, end INTEGER, eventClass INTEGER, globalTid "
+             "INTEGER, correlationId INTEGER, nameId INTEGER, returnValue INTEGER, callchainId INTEGER)",
+             f"INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (900, 950, 0, {pid + 42}, 11, 3, 0, NULL)"]
+    copies = ["CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INTEGER, end INTEGER, deviceId INTEGER, contextId "
+              "INTEGER, streamId INTEGER, correlationId INTEGER, globalPid INTEGER, bytes INTEGER, copyKind INTEGER, "
+              "srcKind INTEGER, dstKind INTEGER)",
+              f"INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (2100, 2300, 0, 1, 7, 13, {pid}, 4096, 1, 0, 2)"]
+    nvtx = ["CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, rangeId INTEGER, text TEXT, "
+            "textId INTEGER, globalTid INTEGER, endGlobalTid INTEGER, domainId INTEGER)",
+            f"INSERT INTO NVTX_EVENTS VALUES (800, 2400, 59, NULL, NULL, 4, {pid + 42}, NULL, 0), "
+            f"(810, NULL, 59, NULL, 'open', NULL, {pid + 42}, NULL, 0)"]
+    system = ["CREATE TABLE OSRT_API (start INTEGER, end INTEGER, globalTid INTEGER, correlationId INTEGER, nameId "
+              "INTEGER, returnValue INTEGER)",
+              f"INSERT INTO OSRT_API VALUES (500, 700, {pid + 42}, 1, 5, 0)"]
+    target = ["CREATE TABLE TARGET_INFO_GPU (id INTEGER, name TEXT, uuid TEXT, busLocation TEXT, smCount INTEGER, "
+              "computeMajor INTEGER, computeMinor INTEGER, totalMemory INTEGER, cuDevice INTEGER)",
+              "INSERT INTO TARGET_INFO_GPU VALUES (0, 'NVIDIA H200', 'GPU-0', '0000:0f:00.0', 132, 9, 0, "
+              "150109880320, 0)",
+              "CREATE TABLE META_DATA_EXPORT (name TEXT, value TEXT)",
+              "INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_SCHEMA_VERSION', '3.11.7')"]
+    wrong = ["CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start TEXT, end BLOB, deviceId REAL, streamId, demangledName)",
+             "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES ('soon', x'00ff', 1e300, NULL, 'name'), "
+             "(-9223372036854775808, 9223372036854775807, -1, 2.5, NULL)"]
+    save("nsys", "gpu.sqlite", database(strings + kernels + calls))
+    save("nsys", "host.sqlite", database(strings + nvtx + system))
+    save("nsys", "copies.sqlite", database(copies + target))
+    save("nsys", "wrong-types.sqlite", database(strings[:1] + wrong))
+    save("nsys", "empty-tables.sqlite", database(strings[:1] + kernels[:1] + calls[:1]))
+    save("nsys", "other.sqlite", database(["CREATE TABLE notes (id INTEGER, text TEXT)"]))
+    save("nsys", "gpu.sqlite.gz", gz(database(strings + kernels + calls)))
+
+
+# ---- Perfetto ------------------------------------------------------------------------------------------------
+
+
+def varint(value):
+    out = bytearray()
+    value &= (1 << 64) - 1
+    while value >= 0x80:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def field(number, value):
+    """One protobuf field: int → varint, bytes and text → length-delimited."""
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    data = value.encode() if isinstance(value, str) else value
+    return varint(number << 3 | 2) + varint(len(data)) + data
+
+
+def packet(*fields):
+    return field(1, b"".join(fields))
+
+
+def track(uuid, *fields):  # TracePacket.track_descriptor = 60
+    return packet(field(60, field(1, uuid) + b"".join(fields)))
+
+
+def event(time, kind, uuid, *fields):  # TracePacket.timestamp = 8, track_event = 11
+    return packet(field(8, time), field(10, 1), field(11, field(9, kind) + field(11, uuid) + b"".join(fields)))
+
+
+def note(name, value):  # DebugAnnotation: name = 10, uint = 3, string = 6
+    return field(4, field(10, name) + (field(3, value) if isinstance(value, int) else field(6, value)))
+
+
+def perfetto():
+    process = track(1, field(3, field(1, 42) + field(6, "python3")))
+    thread = track(2, field(5, 1), field(4, field(1, 42) + field(2, 43) + field(5, "main")))
+    stream = track(3, field(2, "GPU 0 stream 7"))
+    counter = track(4, field(2, "power"), field(8, field(3, 1)))
+    begin = event(1000, 1, 2, field(23, "cudaLaunchKernel"), note("correlation", 11))
+    end = event(1500, 2, 2)
+    kernel = event(2000, 1, 3, field(23, "gemm"), field(22, "kernel"), note("correlation", 11),
+                   note("grid", "132,1,1")) + event(3000, 2, 3)
+    interned = packet(field(10, 1), field(13, 1), field(12, field(2, field(1, 5) + field(2, "step")))) + event(
+        100, 1, 2, field(10, 5)) + event(200, 2, 2)
+    value = packet(field(8, 1100), field(11, field(9, 4) + field(11, 4) + field(30, 350)))
+    whole = process + thread + stream + counter + begin + end + kernel + value
+    save("perfetto", "tracks", whole)
+    save("perfetto", "interned", thread + interned)
+    save("perfetto", "unbalanced", thread + end + begin + begin)
+    save("perfetto", "gzip", gz(whole))
+    save("perfetto", "deflated-packets", packet(field(50, zlib.compress(whole))))
+    save("perfetto", "cut", whole[:-7])
+    save("perfetto", "lengths", packet(b"\xe2\x03\xff\xff\xff\xff\x0f") + thread)
+
+
+if __name__ == "__main__":
+    streams()
+    documents()
+    traces()
+    databases()
+    perfetto()
