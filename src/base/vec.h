@@ -30,7 +30,9 @@
 
 #define vec_push(v, value) (*vec_new(v) = (value))
 
-#define vec_each(v, item) for (__typeof__(*(v)->at) *item = (v)->at; item < (v)->at + (v)->count; item++)
+/* NULL + 0 is undefined in C: an empty vector is asked for its count first. */
+#define vec_each(v, item)                                                                                    \
+    for (__typeof__(*(v)->at) *item = (v)->at; (v)->count && item < (v)->at + (v)->count; item++)
 
 #define vec_release(v)                                                                                       \
     do {                                                                                                     \
