@@ -15,7 +15,7 @@ static void touch(struct json_text text)
     int64_t integer;
     uint64_t natural;
     double number;
-    if (json_to_int(text, &integer) && integer >= 0)
+    if (json_to_int(text, &integer) && text.at[0] != '-')
         FUZZ_CHECK(json_to_uint(text, &natural) && natural == (uint64_t)integer);
     if (json_to_double(text, &number))
         FUZZ_CHECK(number - number == 0); /* finite */
