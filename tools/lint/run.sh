@@ -62,6 +62,7 @@ check translations translations
 check manual-syntax manual_syntax
 check manual python3 tools/lint/manual.py "$program"
 check findings python3 tools/lint/findings.py "$program"
+check transcripts python3 tools/lint/transcripts.py "$program"
 
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]
