@@ -103,8 +103,8 @@ static void help_see_also(struct screen *s, const char *const *names)
 
 void help_command(struct screen *s, const struct command *c)
 {
-    screen_puts(s, STYLE_HEADING, _("Usage:"));
-    screen_printf(s, STYLE_PLAIN, " warplight %s %s%s", c->name, _("[OPTION]…"), c->synopsis ? " " : "");
+    screen_puts(s, STYLE_HEADING, _("Usage: "));
+    screen_printf(s, STYLE_PLAIN, "warplight %s %s%s", c->name, _("[OPTION]…"), c->synopsis ? " " : "");
     screen_puts(s, STYLE_PLAIN, c->synopsis ? _(c->synopsis) : "");
     screen_newline(s);
     screen_newline(s);
@@ -126,8 +126,8 @@ void help_command(struct screen *s, const struct command *c)
 
 void help_overview(struct screen *s)
 {
-    screen_puts(s, STYLE_HEADING, _("Usage:"));
-    screen_printf(s, STYLE_PLAIN, " warplight %s", _("COMMAND [OPTION]…"));
+    screen_puts(s, STYLE_HEADING, _("Usage: "));
+    screen_printf(s, STYLE_PLAIN, "warplight %s", _("COMMAND [OPTION]…"));
     screen_newline(s);
     screen_newline(s);
     screen_wrap(s, STYLE_PLAIN, _("What is the GPU really doing, why, and what should change?"), 0, 0);

@@ -235,12 +235,10 @@ void text_steps(struct screen *s, const struct report *report)
     str_release(&text);
 }
 
-static void loss_line(struct screen *s, const struct report *report, int64_t count, const char *what)
+static void loss_line(struct screen *s, const struct report *report, struct msg msg)
 {
     struct str text = {0};
-    text_value(&text, value_count(count), report);
-    str_putc(&text, ' ');
-    str_puts(&text, _(what));
+    text_msg(&text, &msg, report);
     labelled(s, STYLE_NOTICE, "! ", str_text(&text));
     str_release(&text);
 }
@@ -252,17 +250,13 @@ void text_losses(struct screen *s, const struct report *report)
     for (size_t i = 0; i < section_count(losses, report); i++) {
         const struct loss_row *row = section_row(losses, report, i, &scratch);
         if (row->count > 0)
-            loss_line(s, report, row->count, row->title);
+            loss_line(s, report, msg_make(N_("{0}: {1}"), value_term(row->title), value_count(row->count)));
     }
     vec_each (&report->run->sources, source) {
         vec_each (&source->repairs, repair) {
-            struct msg msg =
-                msg_make(N_("{0} ({1}×, in {2})"), value_term(run_text(report->run, repair->text)),
-                         value_count(repair->count), value_text(run_text(report->run, source->path)));
-            struct str text = {0};
-            text_msg(&text, &msg, report);
-            labelled(s, STYLE_NOTICE, "! ", str_text(&text));
-            str_release(&text);
+            loss_line(s, report,
+                      msg_make(N_("{0} ({1}×, in {2})"), value_term(run_text(report->run, repair->text)),
+                               value_count(repair->count), value_text(run_text(report->run, source->path))));
         }
     }
 }
