@@ -14,6 +14,9 @@
  * times that under a profiler). A longer stretch without a launch is other work, not the cost of launching.
  */
 enum { ISSUE_STRETCH_NS = 100 * 1000 };
+/* An operator that takes longer than this on the host does more than dispatch the kernels that it launches.
+ */
+enum { DISPATCH_NS = 1000 * 1000 };
 /* The first launch of a kernel that takes this long loads its code, whether or not an overhead record says
  * so. */
 enum { FIRST_LAUNCH_NS = 1000 * 1000 };
@@ -34,7 +37,8 @@ struct gaps {
     struct gap_piece *out;
     size_t out_count, out_cap;
     int64_t floor_ns;
-    int64_t next_call_start; /* of the op that ends the gap; or the gap's end */
+    uint32_t next_call;      /* launches the op that ends the gap; NONE */
+    int64_t next_call_start; /* its start; or the gap's end */
     uint32_t asked_for;      /* the idle launching thread on whose behalf another is asked; NONE */
     bool edge;               /* before the first or after the last op */
     enum account edge_account;
@@ -134,18 +138,37 @@ static enum host_class deciding_class(struct gaps *g, uint32_t leaf)
     return found;
 }
 
-/* Ordinary code ran from the last issued work to the next. Short: the cost of issuing, charged to the wait
- * that drained the GPU if there was one. Long: other work. */
-static enum account account_of_code(struct gaps *g, uint32_t thread, int64_t at)
+/* Time that it takes to issue work: charged to the wait that drained the GPU, if there was one just before.
+ */
+static enum account account_of_issuing(struct gaps *g, uint32_t thread, int64_t at)
+{
+    return issue_drained(&g->issues, g->run->threads.at[thread].process, at) ? IDLE_HOST_SYNC
+                                                                             : IDLE_LAUNCH_BOUND;
+}
+
+/* Whether an operator around leaf goes on to make the call that ends the gap: it is dispatching that work. */
+static bool dispatches_next_call(const struct gaps *g, uint32_t leaf)
+{
+    const struct span_table *spans = &g->run->spans;
+    if (g->next_call == NONE || leaf == NONE || spans->thread[leaf] != spans->thread[g->next_call])
+        return false;
+    for (uint32_t span = leaf; span != NONE; span = spans->parent[span])
+        if (spans->kind[span] == SPAN_OP && spans->end[span] >= spans->end[g->next_call])
+            return spans->end[span] - spans->start[span] <= DISPATCH_NS;
+    return false;
+}
+
+/* Ordinary code ran from the last issued work to the next. Short, or inside the operator that issues: the
+ * cost of issuing. Long: other work. */
+static enum account account_of_code(struct gaps *g, uint32_t thread, const struct host_stretch *stretch)
 {
     if (g->edge)
         return g->edge_account;
-    struct issue_before last = issue_before(&g->issues, g->run->threads.at[thread].process, at);
-    if (last.end == UNKNOWN)
-        return IDLE_HOST_COMPUTE;
-    if (g->next_call_start - last.end > ISSUE_STRETCH_NS)
-        return IDLE_HOST_COMPUTE;
-    return last.was_wait ? IDLE_HOST_SYNC : IDLE_LAUNCH_BOUND;
+    int64_t last = issue_before(&g->issues, g->run->threads.at[thread].process, stretch->start);
+    bool near = last != UNKNOWN && g->next_call_start - last <= ISSUE_STRETCH_NS;
+    if (near || dispatches_next_call(g, stretch->leaf))
+        return account_of_issuing(g, thread, stretch->start);
+    return IDLE_HOST_COMPUTE;
 }
 
 static enum account account_of_stretch(struct gaps *g, uint32_t thread, const struct host_stretch *stretch)
@@ -171,11 +194,13 @@ static enum account account_of_stretch(struct gaps *g, uint32_t thread, const st
     case HOST_WAIT:
         return g->edge ? g->edge_account : IDLE_HOST_WAIT;
     case HOST_COPY: /* an asynchronous copy call that takes this long stages pageable memory: it blocks */
-        return spans->end[leaf] - spans->start[leaf] > ISSUE_STRETCH_NS ? IDLE_HOST_SYNC : IDLE_LAUNCH_BOUND;
+        if (spans->end[leaf] - spans->start[leaf] > ISSUE_STRETCH_NS)
+            return IDLE_HOST_SYNC;
+        return account_of_issuing(g, thread, stretch->start);
     case HOST_LAUNCH:
-        return IDLE_LAUNCH_BOUND;
+        return account_of_issuing(g, thread, stretch->start);
     default:
-        return account_of_code(g, thread, stretch->start);
+        return account_of_code(g, thread, stretch);
     }
 }
 
@@ -241,11 +266,12 @@ static enum account account_of_call(struct gaps *g, uint32_t op, uint32_t call)
     int64_t length = run->spans.end[call] - run->spans.start[call];
     if (host_span_class(&g->names, call) == HOST_COPY) {
         bool staged = run->ops.src[op] == MEM_PAGEABLE || run->ops.dst[op] == MEM_PAGEABLE;
-        return staged || length > ISSUE_STRETCH_NS ? IDLE_HOST_SYNC : IDLE_LAUNCH_BOUND;
+        if (staged || length > ISSUE_STRETCH_NS)
+            return IDLE_HOST_SYNC;
     }
     if (run->ops.kind[op] == OP_KERNEL && length > FIRST_LAUNCH_NS && !g->seen_kernel[run->ops.name[op]])
         return IDLE_WARMUP;
-    return IDLE_LAUNCH_BOUND;
+    return account_of_issuing(g, run->spans.thread[call], run->spans.start[call]);
 }
 
 static void attribute_linked(struct gaps *g, struct interval gap, uint32_t op, uint32_t call)
@@ -254,6 +280,7 @@ static void attribute_linked(struct gaps *g, struct interval gap, uint32_t op, u
     uint32_t thread = spans->thread[call];
     int64_t call_start = min_ns(max_ns(gap.start, spans->start[call]), gap.end);
     int64_t call_end = min_ns(max_ns(gap.start, spans->end[call]), gap.end);
+    g->next_call = call;
     g->next_call_start = spans->start[call];
     host_late(g, thread, (struct interval){gap.start, call_start});
     uint32_t source = g->run->processes.at[g->run->threads.at[thread].process].source;
@@ -277,6 +304,7 @@ static void attribute_linked(struct gaps *g, struct interval gap, uint32_t op, u
 static void attribute_unlinked(struct gaps *g, struct interval gap, uint32_t op)
 {
     uint32_t thread = NONE;
+    g->next_call = NONE;
     g->next_call_start = gap.end;
     if (op != NONE) {
         uint32_t process = g->run->streams.at[g->run->ops.stream[op]].process;

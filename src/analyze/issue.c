@@ -110,24 +110,39 @@ void issue_rewind(struct issue_index *index)
         index->overheads[s].cursor = 0;
 }
 
-struct issue_before issue_before(struct issue_index *index, uint32_t process, int64_t time)
+/* Moves the cursor of the list to the first call that starts at or after time. */
+static void seek(const struct span_table *spans, struct issue_list *list, int64_t time)
 {
-    enum { LOOK_BACK = 8 }; /* calls of other threads that began before but end after time */
-    const struct span_table *spans = &index->run->spans;
-    struct issue_list *list = &index->lists[process];
     while (list->cursor < list->count && spans->start[list->spans[list->cursor]] < time)
         list->cursor++;
     while (list->cursor > 0 && spans->start[list->spans[list->cursor - 1]] >= time)
         list->cursor--;
-    struct issue_before found = {.end = UNKNOWN};
+}
+
+int64_t issue_before(struct issue_index *index, uint32_t process, int64_t time)
+{
+    enum { LOOK_BACK = 8 }; /* calls of other threads that began before but end after time */
+    const struct span_table *spans = &index->run->spans;
+    struct issue_list *list = &index->lists[process];
+    seek(spans, list, time);
+    int64_t last = UNKNOWN;
     for (uint32_t back = 1; back <= LOOK_BACK && back <= list->cursor; back++) {
-        uint32_t span = list->spans[list->cursor - back];
-        if (spans->end[span] > time || (found.end != UNKNOWN && spans->end[span] <= found.end))
-            continue;
-        found.end = spans->end[span];
-        found.was_wait = host_span_class(index->names, span) == HOST_SYNC;
+        int64_t end = spans->end[list->spans[list->cursor - back]];
+        if (end <= time && end > last)
+            last = end;
     }
-    return found;
+    return last;
+}
+
+bool issue_drained(struct issue_index *index, uint32_t process, int64_t time)
+{
+    enum { REFILL = 8 }; /* launches that it takes to be ahead of the GPU again */
+    struct issue_list *list = &index->lists[process];
+    seek(&index->run->spans, list, time);
+    for (uint32_t back = 1; back <= REFILL && back <= list->cursor; back++)
+        if (host_span_class(index->names, list->spans[list->cursor - back]) == HOST_SYNC)
+            return true;
+    return false;
 }
 
 uint32_t issue_main_thread(const struct issue_index *index, uint32_t process)

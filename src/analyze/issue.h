@@ -32,11 +32,11 @@ void issue_index_release(struct issue_index *index);
 /* Before starting again at an earlier time. */
 void issue_rewind(struct issue_index *index);
 
-struct issue_before {
-    int64_t end;   /* end of the last such call of the process that ended by then; UNKNOWN: none */
-    bool was_wait; /* it blocked until the device had finished */
-};
-struct issue_before issue_before(struct issue_index *index, uint32_t process, int64_t time);
+/* End of the last such call of the process that ended by time; UNKNOWN: none. */
+int64_t issue_before(struct issue_index *index, uint32_t process, int64_t time);
+/* Whether the process waited for the GPU within its last few such calls before time: what it issues then
+ * still meets a GPU that the wait had drained, and cannot have been issued ahead. */
+bool issue_drained(struct issue_index *index, uint32_t process, int64_t time);
 
 /* The thread of the process that issues most work; NONE if it has no thread that does. */
 uint32_t issue_main_thread(const struct issue_index *index, uint32_t process);

@@ -200,19 +200,6 @@ static void add_healthy(struct finder *f)
 
 /* ---- all of them --------------------------------------------------------------------------------------- */
 
-/* Gaps in which a copy call was staging pageable memory belong to the transfer, not to synchronisation. */
-static void add_up_staging(struct finder *f)
-{
-    const struct op_table *ops = &f->run->ops;
-    vec_each (&f->report->gaps, piece) {
-        uint32_t op = piece->next_op;
-        if (piece->cause != IDLE_HOST_SYNC || op == NONE || ops->kind[op] != OP_COPY || piece->call == NONE ||
-            piece->call != ops->call[op])
-            continue;
-        f->staging_ns[ops->dir[op] == COPY_D2H] += piece->end - piece->start;
-    }
-}
-
 void findings_build(struct report *report)
 {
     struct finder f = {.report = report, .run = report->run, .device_count = (int64_t)report->devices.count};
@@ -223,9 +210,8 @@ void findings_build(struct report *report)
             f.ledger_ns[a] += ledger->ledger_ns[a];
     }
     if (f.device_count) {
-        add_up_staging(&f);
+        find_transfer(&f); /* first: what it explains is not idle time of another cause */
         find_idle(&f);
-        find_transfer(&f);
         find_kernel(&f);
         find_scale(&f);
         vec_each (&report->findings, finding)

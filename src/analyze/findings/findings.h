@@ -15,7 +15,8 @@ struct finder {
     int64_t busy_ns;      /* Σ over devices */
     int64_t device_count; /* devices with work; savings are per device, since they run side by side */
     int64_t ledger_ns[ACCOUNT_COUNT];
-    int64_t staging_ns[2]; /* gaps in which a copy call staged pageable memory: [0] to the device, [1] back */
+    /* Idle time that a finding about transfers explains already: not to be explained twice. */
+    int64_t explained_ns[ACCOUNT_COUNT];
 };
 
 /* Adds a finding that explains lost_ns of device time (summed over devices). low and high say which share of

@@ -62,9 +62,7 @@ void find_idle(struct finder *f)
 {
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         const struct idle_rule *rule = &rules[i];
-        int64_t lost = f->ledger_ns[rule->cause];
-        if (rule->cause == IDLE_HOST_SYNC)
-            lost -= f->staging_ns[0] + f->staging_ns[1];
+        int64_t lost = f->ledger_ns[rule->cause] - f->explained_ns[rule->cause];
         if (!matters(f, lost))
             continue;
         struct finding *finding = finding_add(f, rule->id, lost, rule->low, rule->high, rule->confidence);

@@ -162,7 +162,7 @@ static void find_too_short(struct finder *f)
             total += k->total_ns;
         }
     }
-    int64_t lost = f->ledger_ns[IDLE_LAUNCH_LATENCY];
+    int64_t lost = f->ledger_ns[IDLE_LAUNCH_LATENCY] - f->explained_ns[IDLE_LAUNCH_LATENCY];
     if (count == 0 || !matters(f, lost) || total < f->busy_ns / 4)
         return;
     struct finding *finding = finding_add(f, "kernel-too-short", lost, 0.3, 0.9, 0.8);
@@ -205,15 +205,14 @@ static void find_low_occupancy(struct finder *f)
                     "registers or less shared memory help only if it waits for memory"));
 }
 
-/* One kernel that the user can change takes most of the busy time. Vendor-library kernels are left out: they
- * are near their limit, and other findings speak of their precision. */
+/* One kernel that the user can change or avoid takes most of the busy time. Matrix products of the vendor's
+ * libraries are left out: they are near their limit, and other findings speak of their precision. */
 static void find_dominant(struct finder *f)
 {
     vec_each (&f->report->kernels, k) {
         if (k->busy_share_ratio < dominant_share)
             return;
-        if (k->is_comm || k->is_tuned_library || k->is_matrix || starves_sms(f, k) || is_short(f, k) ||
-            !matters(f, k->total_ns))
+        if (k->is_comm || k->is_matrix || starves_sms(f, k) || is_short(f, k) || !matters(f, k->total_ns))
             continue;
         struct finding *finding = finding_add(f, "kernel-dominant", k->total_ns, 0.1, 0.5, 0.7);
         finding->title = msg_make(N_("one kernel takes {0} of the GPU's busy time: {1}"),

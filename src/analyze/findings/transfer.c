@@ -9,7 +9,7 @@
 /* What pinned memory reaches on a PCIe 4.0 ×16 link (about 80 % of 31.5 GB/s): the assumption for the low end
  * of a saving when the run has no pinned copy to compare with. */
 static const double assumed_pinned_rate = 25e9;
-enum { MANY_COPIES = 200, LEAST_PINNED_BYTES = 1 << 20 };
+enum { MANY_COPIES = 200, SMALL_BYTES = 64 << 10, LEAST_PINNED_BYTES = 1 << 20 };
 
 struct transfer { /* copies of one direction, summed over memory kinds */
     int64_t count, bytes, total_ns, exposed_ns, small_count;
@@ -46,29 +46,43 @@ static struct transfer add_up(const struct finder *f, enum copy_dir dir)
     return t;
 }
 
-/* The idle pieces that a device spent waiting for copies of less than 64 KiB to be issued. */
-static int64_t waiting_for_small_copies(const struct finder *f)
+/* Idle time that copies are to blame for, by account. */
+struct copy_wait {
+    int64_t staging_ns[2];           /* the host staged pageable memory: to the device, back */
+    int64_t small_ns[ACCOUNT_COUNT]; /* copies of less than 64 KiB were being issued */
+    int64_t small_total_ns;
+};
+
+static struct copy_wait add_up_waiting(const struct finder *f)
 {
     const struct op_table *ops = &f->run->ops;
-    int64_t sum = 0;
+    struct copy_wait wait = {0};
     vec_each (&f->report->gaps, piece) {
         uint32_t op = piece->next_op;
-        bool issuing = piece->cause == IDLE_LAUNCH_BOUND || piece->cause == IDLE_LAUNCH_LATENCY;
-        if (issuing && op != NONE && ops->kind[op] == OP_COPY && ops->bytes[op] != UNKNOWN &&
-            ops->bytes[op] < 65536)
-            sum += piece->end - piece->start;
+        if (op == NONE || ops->kind[op] != OP_COPY)
+            continue;
+        int64_t length = piece->end - piece->start;
+        bool staged = ops->src[op] == MEM_PAGEABLE || ops->dst[op] == MEM_PAGEABLE;
+        bool small = ops->bytes[op] != UNKNOWN && ops->bytes[op] < SMALL_BYTES;
+        if (staged && piece->cause == IDLE_HOST_SYNC && piece->call != NONE && piece->call == ops->call[op]) {
+            wait.staging_ns[ops->dir[op] == COPY_D2H] += length;
+        } else if (small && (piece->cause == IDLE_LAUNCH_BOUND || piece->cause == IDLE_LAUNCH_LATENCY)) {
+            wait.small_ns[piece->cause] += length;
+            wait.small_total_ns += length;
+        }
     }
-    return sum;
+    return wait;
 }
 
-static void find_pageable(struct finder *f, const struct transfer *t)
+static void find_pageable(struct finder *f, const struct transfer *t, int64_t staging_ns)
 {
-    int64_t lost = t->pageable_exposed_ns + f->staging_ns[0];
+    int64_t lost = t->pageable_exposed_ns + staging_ns;
     if (t->pageable_count == 0 || !matters(f, lost))
         return;
     double rate = t->pageable_ns > 0 ? (double)t->pageable_bytes * 1e9 / (double)t->pageable_ns : 0;
     double pinned = isnan(t->pinned_rate) ? assumed_pinned_rate : t->pinned_rate;
     double quicker = rate > 0 && rate < pinned ? 1.0 - rate / pinned : 0.1;
+    f->explained_ns[IDLE_HOST_SYNC] += staging_ns;
     struct finding *finding = finding_add(f, "transfer-pageable", lost, quicker * 0.8, 0.95, 0.95);
     finding->title =
         msg_make(N_("copies from pageable host memory keep the GPU waiting {0} of the time ({1})"),
@@ -76,9 +90,9 @@ static void find_pageable(struct finder *f, const struct transfer *t)
     finding_evidence(finding, msg_make(N_("{0} copies, {1}, at {2} through the driver's staging buffer"),
                                        value_count(t->pageable_count), value_bytes(t->pageable_bytes),
                                        value_rate(rate)));
-    if (f->staging_ns[0] > 0)
+    if (staging_ns > 0)
         finding_evidence(finding, msg_make(N_("the host was staging for {0} more while the GPU was idle"),
-                                           value_ns(f->staging_ns[0])));
+                                           value_ns(staging_ns)));
     if (!isnan(t->pinned_rate))
         finding_evidence(finding,
                          msg_make(N_("pinned copies of this run reach {0}"), value_rate(t->pinned_rate)));
@@ -88,11 +102,12 @@ static void find_pageable(struct finder *f, const struct transfer *t)
                     "ahead"));
 }
 
-static void find_device_to_host(struct finder *f, const struct transfer *t)
+static void find_device_to_host(struct finder *f, const struct transfer *t, int64_t staging_ns)
 {
-    int64_t lost = t->exposed_ns + f->staging_ns[1];
+    int64_t lost = t->exposed_ns + staging_ns;
     if (t->count == 0 || !matters(f, lost))
         return;
+    f->explained_ns[IDLE_HOST_SYNC] += staging_ns;
     struct finding *finding = finding_add(f, "transfer-device-to-host", lost, 0.4, 0.95, 0.9);
     finding->title = msg_make(N_("copies back to the host take {0} of the time ({1})"),
                               value_ratio(ratio(lost, f->wall_ns)), value_ns(lost));
@@ -111,12 +126,15 @@ static void find_device_to_host(struct finder *f, const struct transfer *t)
                     "non_blocking=True, on a second stream while the next step computes"));
 }
 
-static void find_many_small(struct finder *f, const struct transfer *to, const struct transfer *back)
+static void find_many_small(struct finder *f, const struct transfer *to, const struct transfer *back,
+                            const struct copy_wait *wait)
 {
     int64_t count = to->count + back->count, small = to->small_count + back->small_count;
-    int64_t waiting = waiting_for_small_copies(f);
+    int64_t waiting = wait->small_total_ns;
     if (count < MANY_COPIES || small * 10 < count * 8 || !matters(f, waiting))
         return;
+    for (int a = 0; a < ACCOUNT_COUNT; a++)
+        f->explained_ns[a] += wait->small_ns[a];
     struct finding *finding = finding_add(f, "transfer-many-small", waiting, 0.4, 0.95, 0.8);
     finding->title = msg_make(N_("{0} copies of less than 64 KiB cost {1} of the time ({2}) to issue"),
                               value_count(small), value_ratio(ratio(waiting, f->wall_ns)), value_ns(waiting));
@@ -167,9 +185,10 @@ static void find_managed(struct finder *f)
 void find_transfer(struct finder *f)
 {
     struct transfer to = add_up(f, COPY_H2D), back = add_up(f, COPY_D2H);
-    find_pageable(f, &to);
-    find_device_to_host(f, &back);
-    find_many_small(f, &to, &back);
+    struct copy_wait wait = add_up_waiting(f);
+    find_pageable(f, &to, wait.staging_ns[0]);
+    find_device_to_host(f, &back, wait.staging_ns[1]);
+    find_many_small(f, &to, &back, &wait);
     find_not_overlapped(f, &to);
     find_managed(f);
 }
