@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -151,6 +152,20 @@ void json_uint(struct json_writer *w, uint64_t value)
 {
     begin_value(w);
     str_addf(w->out, "%" PRIu64, value);
+}
+
+void json_decimal(struct json_writer *w, int64_t value, int decimals)
+{
+    char digits[24];
+    uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    int n = snprintf(digits, sizeof digits, "%0*" PRIu64, decimals + 1, magnitude);
+    begin_value(w);
+    if (value < 0)
+        str_putc(w->out, '-');
+    str_add(w->out, digits, (size_t)(n - decimals));
+    if (decimals > 0)
+        str_putc(w->out, '.');
+    str_add(w->out, digits + n - decimals, (size_t)decimals);
 }
 
 void json_double(struct json_writer *w, double value)

@@ -34,6 +34,8 @@ void json_string(struct json_writer *w, const char *text, size_t length);
 void json_puts(struct json_writer *w, const char *text);
 void json_int(struct json_writer *w, int64_t value); /* UNKNOWN is written as null */
 void json_uint(struct json_writer *w, uint64_t value);
+/* value × 10^-decimals, exactly: json_decimal(w, 1234567, 3) writes 1234.567. */
+void json_decimal(struct json_writer *w, int64_t value, int decimals);
 void json_double(struct json_writer *w, double value); /* NaN and infinity are written as null */
 void json_bool(struct json_writer *w, bool value);
 void json_null(struct json_writer *w);
