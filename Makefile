@@ -23,8 +23,9 @@ setup-%:
 all: build/build.ninja
 	@$(NINJA) -C build
 
+# Just the program: tests have builds of their own.
 build/build.ninja: | setup-build
-	@$(SETUP) build
+	@$(SETUP) -Dtests=disabled build
 
 demo: all
 	@tools/demo.sh build/src/cmd/warplight

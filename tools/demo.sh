@@ -19,14 +19,14 @@ show() { # RECORDING ENGLISH CHINESE
 }
 
 show loader_starved.json.gz \
-    "A training loop on an H200 that waits for its data loader. The first finding names the gap, the thread and the fix." \
-    "H200 上的一个训练循环，在等数据加载。第一条发现给出空档的原因、哪个线程造成的、该改哪里。"
+    "A training loop on an H200 that waits for its data loader. The first finding names cause, place and fix." \
+    "H200 上的一个训练循环，在等数据加载。第一条发现给出原因、位置和做法。"
 show pageable_h2d.json.gz \
     "The same GPU, fed from pageable host memory: the copies, not the kernels, fill the time." \
     "同一块 GPU，数据来自可换页的主机内存：占满时间的是拷贝，而不是内核。"
 show gemm_bf16.json.gz \
-    "A healthy run: nothing to fix, and the next bottleneck is named." \
-    "一次健康的运行：没有要改的，并指出下一个瓶颈。"
+    "A healthy run: tensor cores at work nearly all the time, nothing to fix." \
+    "一次健康的运行：tensor core 几乎一直在工作，没有要改的。"
 
 if [ -e /dev/nvidiactl ] || [ -e /dev/kfd ]; then
     if ! "$warplight" help | grep -qw record; then
