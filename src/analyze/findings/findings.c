@@ -37,6 +37,9 @@ static const struct finding_info infos[] = {
     {"trust-clock", "trust", N_("host and GPU clocks disagree")},
 };
 
+/* Least busy share of the active time that can be called healthy. */
+static const double healthy_busy = 0.6;
+
 enum { INFO_COUNT = sizeof infos / sizeof *infos };
 
 const struct finding_info *finding_list(size_t *count)
@@ -161,32 +164,51 @@ static int best_first(const void *a, const void *b)
     return strcmp(left->id, right->id);
 }
 
-/* Severity follows from the share of the wall time that a change can give back. */
+/* Severity follows from the share of the active time that a change can give back; what is less than 1 % of
+ * the wall time is never more than information. */
 static void judge(const struct finder *f, struct finding *finding)
 {
     if (rank_of(finding) != ORDINARY_RANK)
         return;
-    double wall = (double)f->wall_ns / (double)(f->device_count ? f->device_count : 1);
-    double share = wall > 0 ? (double)middle_saving(finding) / wall : 0;
-    finding->severity = share >= 0.25 ? SEVERITY_CRITICAL : share >= 0.05 ? SEVERITY_WARN : SEVERITY_INFO;
+    double saving = (double)middle_saving(finding) * (double)f->device_count;
+    double share = f->active_ns > 0 ? saving / (double)f->active_ns : 0;
+    if (saving < 0.01 * (double)f->wall_ns)
+        finding->severity = SEVERITY_INFO;
+    else
+        finding->severity = share >= 0.25 ? SEVERITY_CRITICAL : share >= 0.05 ? SEVERITY_WARN : SEVERITY_INFO;
 }
 
-static void add_healthy(struct finder *f)
+/* The finding that would lead if nothing else did; NULL if one is serious already. */
+static bool nothing_serious(const struct finder *f, const struct finding **next)
 {
-    const struct finding *next = NULL;
+    *next = NULL;
     vec_each (&f->report->findings, finding) {
         if (rank_of(finding) != ORDINARY_RANK)
             continue;
         if (finding->severity != SEVERITY_INFO)
-            return;
-        if (!next || middle_saving(finding) > middle_saving(next))
-            next = finding;
+            return false;
+        if (middle_saving(finding) > 0 && (!*next || middle_saving(finding) > middle_saving(*next)))
+            *next = finding;
     }
+    return true;
+}
+
+static void add_healthy(struct finder *f)
+{
+    const struct finding *next;
+    if (!nothing_serious(f, &next) || ratio(f->busy_ns, f->active_ns) < healthy_busy)
+        return;
     const char *next_id = next ? next->id : NULL;
     struct finding *healthy = finding_add(f, "healthy", 0, 0, 0, 0.9);
-    healthy->title =
-        msg_make(N_("the GPU is well used: busy {0} of the time, and no single cause is worth 5 % of it"),
-                 value_ratio(ratio(f->busy_ns, f->wall_ns)));
+    healthy->title = msg_make(
+        N_("the GPU is well used: from its first work to its last it is busy {0} of the time, and no "
+           "single change would give back 5 % of it"),
+        value_ratio(ratio(f->busy_ns, f->active_ns)));
+    int64_t edges = f->ledger_ns[IDLE_STARTUP] + f->ledger_ns[IDLE_SHUTDOWN];
+    if (matters(f, edges))
+        finding_evidence(healthy,
+                         msg_make(N_("{0} of the recording ({1}) lies before or after the GPU's work"),
+                                  value_ratio(ratio(edges, f->wall_ns)), value_ns(edges)));
     if (f->report->kernels.count) {
         const struct kernel_row *top = &f->report->kernels.at[0];
         finding_evidence(healthy, msg_make(N_("most GPU time goes to {0}: {1} of busy time"),
@@ -209,6 +231,7 @@ void findings_build(struct report *report)
         for (int a = 0; a < ACCOUNT_COUNT; a++)
             f.ledger_ns[a] += ledger->ledger_ns[a];
     }
+    f.active_ns = f.wall_ns - f.ledger_ns[IDLE_STARTUP] - f.ledger_ns[IDLE_SHUTDOWN];
     if (f.device_count) {
         find_transfer(&f); /* first: what it explains is not idle time of another cause */
         find_idle(&f);

@@ -13,6 +13,7 @@ struct finder {
     const struct run *run;
     int64_t wall_ns;      /* Σ over devices */
     int64_t busy_ns;      /* Σ over devices */
+    int64_t active_ns;    /* Σ over devices: from the first GPU work to the last */
     int64_t device_count; /* devices with work; savings are per device, since they run side by side */
     int64_t ledger_ns[ACCOUNT_COUNT];
     /* Idle time that a finding about transfers explains already: not to be explained twice. */

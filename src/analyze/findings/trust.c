@@ -11,7 +11,9 @@ static void find_lost_records(struct finder *f)
     /* GPU-only recordings and graph nodes legitimately lack calls: only a part that is missing is suspicious.
      */
     bool partly_linked = l->unlinked > 0 && l->unlinked < ops && l->unlinked * 20 > ops;
-    if (!l->dropped && !l->untimed && !l->malformed && !l->truncated_bytes && !partly_linked)
+    int64_t unexplained = f->ledger_ns[IDLE_UNKNOWN];
+    bool silent = ratio(unexplained, f->wall_ns) >= 0.1;
+    if (!l->dropped && !l->untimed && !l->malformed && !l->truncated_bytes && !partly_linked && !silent)
         return;
     struct finding *finding = finding_add(f, "trust-lost-records", 0, 0, 0, 1.0);
     int64_t bad = l->dropped + l->untimed + l->malformed;
