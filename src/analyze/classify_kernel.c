@@ -115,7 +115,7 @@ static const struct family families[] = {
     {"genericreformat", FUNC, false, LIBRARY},
     {"tensorrt_llm::", FUNC, true, LIBRARY},
     {"transformer_engine::", FUNC, true, LIBRARY},
-    {"deep_gemm", FUNC, true, LIBRARY | MATRIX | TENSOR},
+    {"deep_gemm::", FUNC, true, LIBRARY},
     {"splitkreduce", FUNC, false, LIBRARY | HELPER},
     {"reducesplitk", HEAD, false, HELPER}, /* CUTLASS reduction::kernel::ReduceSplitK */
     {"offsetskernel", FUNC, false, HELPER},
@@ -195,6 +195,7 @@ static const struct family families[] = {
     {"combine_kernel", FUNC, false, HELPER},
     {"finalize", FUNC, true, HELPER},
     {"fwdcombine", HEAD, false, HELPER},
+    {"fmhareduction", FUNC, false, HELPER},
 
     /* matrix products and convolutions by their common names */
     {"matmul", FUNC, false, MATRIX},
@@ -346,14 +347,13 @@ static unsigned instruction_shape(const struct text *text)
     return 0;
 }
 
-/* "gemm" anywhere but in the name of the library FBGEMM; "conv" as a word or the start of one but "convert".
- */
+/* "gemm" anywhere but in the name of a library; "conv" as a word or the start of one, but not "convert". */
 static unsigned product(const struct text *text)
 {
     const char *start = text->lower + text->start, *at = start;
     const char *head = text->lower + text->head, *func = text->lower + text->func;
     for (; at < head && (at = memmem(at, (size_t)(head - at), "gemm", 4)) != NULL; at += 4)
-        if (at - start < 2 || memcmp(at - 2, "fb", 2) != 0)
+        if ((at - start < 2 || memcmp(at - 2, "fb", 2) != 0) && strncmp(at, "gemm::", 6) != 0)
             return MATRIX;
     for (at = start; at < func && (at = memmem(at, (size_t)(func - at), "conv", 4)) != NULL; at += 4)
         if (strncmp(at + 4, "er", 2) != 0)

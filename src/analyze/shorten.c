@@ -487,7 +487,10 @@ static struct piece mangled_name(const struct shortener *s, size_t *at)
         size_t digits = strspn(text + i, "0123456789"), length = 0;
         for (size_t d = 0; d < digits && length < KERNEL_NAME_LIMIT; d++)
             length = length * 10 + (size_t)(text[i + d] - '0');
-        if (digits > 0 && length > 0 && i + digits + length <= s->name.length) {
+        bool whole =
+            digits > 0 && length > 0 && i + digits + length <= s->name.length &&
+            ((unsigned char)text[i + digits + length] & 0xc0) != 0x80; /* no cut inside a character */
+        if (whole) {
             last = (struct piece){i + digits, i + digits + length};
             i = last.end;
         } else if (text[i] == 'S') { /* a substitution: "S_", "S1_", "St" */
@@ -535,10 +538,10 @@ static bool shorten_tensile(struct shortener *s)
         return false;
     const char *tile = strstr(text, "_MT"), *instruction = strstr(text, "_MI");
     const char *end = text;
-    for (int words = 0; *end && words < 5; end++)
-        words += *end == '_';
-    if (!tile || tile < end - 1)
+    if (!tile)
         return false;
+    for (int words = 0; end < tile && words < 5; end++)
+        words += *end == '_';
     str_add(s->out, text, (size_t)(end - text) - (end[-1] == '_'));
     str_putc(s->out, ' ');
     str_add(s->out, tile + 1, strcspn(tile + 1, "_"));
