@@ -90,6 +90,8 @@ static void add_number(struct str *out, double value)
     double size = fabs(value);
     if (size != 0 && (size < 0.01 || size >= 1e6))
         str_addf(out, "%.3g", value);
+    else if (size >= 1000)
+        add_count(out, (int64_t)round(value));
     else if (value == round(value))
         str_addf(out, "%.0f", value);
     else

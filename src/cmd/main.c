@@ -7,10 +7,11 @@
 
 #include "base/i18n.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "cmd/command.h"
 
 /* One line: what, where, why, what to do. Line breaks inside file names must not make two of it. */
-static int print_error(const struct err *err)
+static int print_error(const struct cli *cli, const struct err *err)
 {
     struct str line = {0};
     str_puts(&line, "warplight: ");
@@ -20,11 +21,12 @@ static int print_error(const struct err *err)
     str_puts(&line, err->what);
     if (err->hint[0])
         str_addf(&line, ": %s", err->hint);
-    for (size_t i = 0; i < line.len; i++)
-        if ((unsigned char)line.ptr[i] < ' ' || line.ptr[i] == 0x7f)
-            line.ptr[i] = '?';
-    str_putc(&line, '\n');
-    fputs(str_text(&line), stderr);
+    struct screen s;
+    cli_screen(cli, &s, stderr);
+    utf8_visible(&s.text, str_text(&line), line.len);
+    screen_newline(&s);
+    screen_flush(&s);
+    screen_release(&s);
     str_release(&line);
     return -err->code;
 }
@@ -115,5 +117,5 @@ int main(int argc, char **argv)
     struct err err = {.offset = -1};
     i18n_set(i18n_from_environment());
     int rc = run(&cli, argc - 1, argv + 1, &err);
-    return rc < 0 ? print_error(&err) : rc;
+    return rc < 0 ? print_error(&cli, &err) : rc;
 }

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "analyze/analyze.h"
@@ -152,9 +153,12 @@ void thread_label(struct str *out, const struct report *report, uint32_t thread)
     const struct run *run = report->run;
     const struct thread *t = &run->threads.at[thread];
     const char *name = run_text(run, t->name);
-    if (*name)
-        str_addf(out, "%s ", name);
-    str_addf(out, "%" PRId64, t->tid);
+    char number[24];
+    snprintf(number, sizeof number, "%" PRId64, t->tid);
+    str_puts(out, name);
+    /* Some recorders put the number into the name already. */
+    if (!strstr(name, number))
+        str_addf(out, "%s%s", *name ? " " : "", number);
     if (run->processes.count > 1)
         str_addf(out, _(" (process %lld)"), (long long)run->processes.at[t->process].pid);
 }
@@ -180,6 +184,29 @@ static void add_path(struct str *out, const char *const *path)
     }
     if (!previous)
         str_puts(out, _("(no call recorded)"));
+}
+
+/* Shortens what was added since `from` to width columns by taking out its middle: of a path both ends matter,
+ * the inner one more. */
+static void elide_middle(struct str *out, size_t from, int width)
+{
+    const char *text = str_text(out) + from;
+    size_t length = out->len - from;
+    int columns = utf8_width(text, length);
+    if (width < 8 || columns <= width)
+        return;
+    size_t head = utf8_cut(text, length, (width - 1) / 3);
+    int over = columns - (width - 1 - utf8_width(text, head)); /* columns before the tail */
+    size_t tail = utf8_cut(text, length, over);
+    if (utf8_width(text, tail) < over) /* a wide character straddles the cut */
+        tail += utf8_cut(text + tail, length - tail, 2);
+    struct str shorter = {0};
+    str_add(&shorter, text, head);
+    str_puts(&shorter, "…");
+    str_add(&shorter, text + tail, length - tail);
+    str_cut(out, from);
+    str_add(out, shorter.ptr, shorter.len);
+    str_release(&shorter);
 }
 
 static void add_value(struct str *out, const struct value *value, const struct report *report,
@@ -237,6 +264,9 @@ void cell_text(struct str *out, const struct cell *cell, const struct report *re
 {
     struct str raw = {0};
     add_cell(&raw, cell, report, style);
+    size_t from = out->len;
     utf8_visible(out, str_text(&raw), raw.len);
+    if (cell->kind == CELL_PATH && style->width > 0)
+        elide_middle(out, from, style->width);
     str_release(&raw);
 }

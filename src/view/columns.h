@@ -94,7 +94,7 @@ bool column_is_number(const struct column *column);
 struct cell_style {
     bool translate;
     bool full_names; /* kernels as recorded */
-    int width;       /* kernel names are shortened to it; 0: to a readable length */
+    int width;       /* kernel names and paths are shortened to it; 0: no limit but a readable length */
 };
 
 /* Appends the cell as people read it, "—" where unknown. The result holds no control characters, whatever the

@@ -23,7 +23,7 @@ static void add_text(struct str *out, const char *text)
     str_putc(out, '"');
 }
 
-static void add_value(struct str *out, const struct value *value)
+static void add_value(struct str *out, const struct value *value, const struct report *report)
 {
     switch (value->type) {
     case VALUE_NONE:
@@ -32,8 +32,10 @@ static void add_value(struct str *out, const struct value *value)
     case VALUE_ID:
     case VALUE_NS:
     case VALUE_BYTES:
-    case VALUE_TIME:
         str_addf(out, "%" PRId64, value->i);
+        break;
+    case VALUE_TIME: /* from the start of the window, as in JSON */
+        str_addf(out, "%" PRId64, value->i - report->window.start);
         break;
     case VALUE_RATIO:
     case VALUE_NUMBER:
@@ -57,7 +59,7 @@ static void add_cell(struct str *out, const struct cell *cell, const struct repo
     case CELL_PATH:
         break;
     case CELL_VALUE:
-        add_value(out, &cell->value);
+        add_value(out, &cell->value, report);
         break;
     case CELL_BOOL:
         str_puts(out, cell->yes ? "true" : "false");

@@ -23,8 +23,11 @@ static void drain(struct json_report *j, size_t above)
 
 /* ---- cells --------------------------------------------------------------------------------------------- */
 
-static void write_value(struct json_writer *w, const struct value *value)
+/* Moments count from the start of the window: the clocks of recordings pass 2^53 ns, where other readers lose
+ * digits. */
+static void write_value(struct json_report *j, const struct value *value)
 {
+    struct json_writer *w = &j->w;
     switch (value->type) {
     case VALUE_NONE:
         json_null(w);
@@ -33,8 +36,10 @@ static void write_value(struct json_writer *w, const struct value *value)
     case VALUE_ID:
     case VALUE_NS:
     case VALUE_BYTES:
-    case VALUE_TIME:
         json_int(w, value->i);
+        break;
+    case VALUE_TIME:
+        json_int(w, value->i == UNKNOWN ? UNKNOWN : value->i - j->report->window.start);
         break;
     case VALUE_RATIO:
     case VALUE_NUMBER:
@@ -71,7 +76,7 @@ static void write_cell(struct json_report *j, const struct cell *cell)
         json_null(w);
         break;
     case CELL_VALUE:
-        write_value(w, &cell->value);
+        write_value(j, &cell->value);
         break;
     case CELL_BOOL:
         json_bool(w, cell->yes);
@@ -206,10 +211,10 @@ static void write_run(struct json_report *j)
     struct json_writer *w = &j->w;
     json_key(w, "run");
     json_object_begin(w);
-    json_key(w, "start_ns");
+    json_key(w, "origin_ns");
     json_int(w, j->report->window.start);
-    json_key(w, "end_ns");
-    json_int(w, j->report->window.end);
+    json_key(w, "wall_ns");
+    json_int(w, j->report->window.end - j->report->window.start);
     json_key(w, "narrowed");
     json_bool(w, j->report->narrowed);
     write_sources(j);
@@ -284,7 +289,7 @@ static void write_evidence(struct json_report *j, const struct msg *msg)
         json_key(w, "unit");
         json_puts(w, value_unit(msg->values[i].type));
         json_key(w, "value");
-        write_value(w, &msg->values[i]);
+        write_value(j, &msg->values[i]);
         json_object_end(w);
     }
     json_array_end(w);

@@ -61,6 +61,21 @@ void screen_newline(struct screen *s)
         screen_flush(s);
 }
 
+static const char ellipsis[] = "…";
+
+/* Adds text of a table, whose columns must stay where they are: without UTF-8 the ellipsis of a shortened
+ * name becomes one character, not the three of running text. */
+static void add_aligned(struct screen *s, const char *text, size_t length)
+{
+    const char *end = text + length, *found;
+    while (!s->utf8 && (found = memmem(text, (size_t)(end - text), ellipsis, strlen(ellipsis)))) {
+        str_add(&s->text, text, (size_t)(found - text));
+        str_putc(&s->text, '~');
+        text = found + strlen(ellipsis);
+    }
+    str_add(&s->text, text, (size_t)(end - text));
+}
+
 void screen_cell(struct screen *s, enum style style, const char *text, int width, bool right)
 {
     size_t length = strlen(text);
@@ -74,9 +89,9 @@ void screen_cell(struct screen *s, enum style style, const char *text, int width
     if (right)
         str_pad(&s->text, ' ', padding);
     style_begin(s, style);
-    str_add(&s->text, text, length);
+    add_aligned(s, text, length);
     if (cut)
-        str_puts(&s->text, "…");
+        add_aligned(s, ellipsis, strlen(ellipsis));
     style_end(s, style);
     if (!right)
         str_pad(&s->text, ' ', padding);
@@ -156,6 +171,12 @@ void screen_wrap(struct screen *s, enum style style, const char *text, int colum
             blanks++;
         const char *end = piece_end(p);
         int width = utf8_width(p, (size_t)(end - p));
+        if (width > s->width - indent) { /* a piece longer than a line is cut where the line ends */
+            bool fits_some = line_empty || column + blanks < s->width;
+            int room = s->width - (fits_some ? column + (line_empty ? 0 : blanks) : indent);
+            end = p + utf8_cut(p, (size_t)(end - p), room > 0 ? room : 1);
+            width = utf8_width(p, (size_t)(end - p));
+        }
         if (*p == '\n' || (!line_empty && column + blanks + width > s->width)) {
             style_end(s, style);
             screen_newline(s);
@@ -188,9 +209,9 @@ void screen_wrap(struct screen *s, enum style style, const char *text, int colum
 static const struct {
     const char *utf8, *ascii;
 } stand_ins[] = {
-    {"µ", "u"},  {"—", "-"},  {"–", "-"},  {"…", "~"},  {"×", "x"},   {"·", "-"}, {"→", "->"},
-    {"≥", ">="}, {"≤", "<="}, {"“", "\""}, {"”", "\""}, {"’", "'"},   {"÷", "/"}, {"±", "+-"},
-    {"°", " "},  {"−", "-"},  {"▌", "|"},  {"≈", "~"},  {"Σ", "sum"}, {"•", "*"}, {"─", "-"},
+    {"µ", "u"},  {"—", "-"},  {"–", "-"},   {"…", "..."}, {"×", "x"}, {"·", "-"},  {"→", "->"},  {"≥", ">="},
+    {"≤", "<="}, {"“", "\""}, {"”", "\""},  {"’", "'"},   {"÷", "/"}, {"±", "+-"}, {"°", " "},   {"−", "-"},
+    {"▌", "|"},  {"≈", "~"},  {"Σ", "sum"}, {"•", "*"},   {"─", "-"}, {"›", ">"},  {"∞", "inf"},
 };
 
 static void write_ascii(struct screen *s)

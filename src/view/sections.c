@@ -6,7 +6,7 @@
 #include "view/section_columns.h"
 
 /* Gaps and steps are the sections that grow with the length of the run. */
-enum { GROWING_LIMIT = 1000 };
+enum { GROWING_LIMIT = 200 };
 
 #define ROWS_OF(field)                                                                                       \
     .vec = offsetof(struct report, field), .row_size = sizeof *((struct report *)0)->field.at

@@ -23,26 +23,26 @@ static void identity(struct screen *s, const struct report *report, const struct
 {
     const struct run *run = report->run;
     const struct device *d = &run->devices.at[device->device];
-    struct str text = {0}, rest = {0};
+    struct str text = {0};
     device_label(&text, report, device->device);
-    screen_puts(s, STYLE_BOLD, str_text(&text));
     if (d->name) {
-        text_value(&rest, value_text(run_text(run, d->name)), report);
-        screen_printf(s, STYLE_BOLD, "  %s", str_text(&rest));
+        str_puts(&text, "  ");
+        text_value(&text, value_text(run_text(run, d->name)), report);
     }
-    str_cut(&rest, 0);
+    screen_puts(s, STYLE_BOLD, str_text(&text));
+    int column = screen_columns(str_text(&text));
+    str_cut(&text, 0);
     if (d->cc_major > 0)
-        str_addf(&rest, " · cc %d.%d", d->cc_major, d->cc_minor);
+        str_addf(&text, " · cc %d.%d", d->cc_major, d->cc_minor);
     if (d->sm_count > 0)
-        str_addf(&rest, d->vendor == VENDOR_AMD ? " · %d CUs" : " · %d SMs", d->sm_count);
+        str_addf(&text, d->vendor == VENDOR_AMD ? " · %d CUs" : " · %d SMs", d->sm_count);
     struct msg msg =
         msg_make(N_(" · {0} recorded · {1} busy"), value_ns(device->wall_ns),
                  value_ratio(device->wall_ns > 0 ? (double)device->busy_ns / (double)device->wall_ns : 0));
-    text_msg(&rest, &msg, report);
-    screen_puts(s, STYLE_PLAIN, str_text(&rest));
-    screen_newline(s);
+    text_msg(&text, &msg, report);
+    str_putc(&s->text, ' ');
+    screen_wrap(s, STYLE_PLAIN, str_text(&text) + 1, column + 1, INDENT);
     str_release(&text);
-    str_release(&rest);
 }
 
 static void identities(struct screen *s, const struct report *report)
@@ -104,8 +104,9 @@ static void other_findings(struct screen *s, const struct report *report)
     if (report->findings.count < 2)
         return;
     text_heading(s, _("Also found"));
-    screen_puts(s, STYLE_DIM, _(" (and what fixing it would save at most)"));
-    screen_newline(s);
+    str_putc(&s->text, ' ');
+    screen_wrap(s, STYLE_DIM, _("(and what fixing it would save at most)"),
+                screen_columns(_("Also found")) + 1, 0);
     struct str text = {0};
     for (size_t i = 1; i < report->findings.count && i <= MORE_FINDINGS; i++) {
         const struct finding *finding = &report->findings.at[i];

@@ -11,7 +11,7 @@ static const struct comfort {
     int least_rank;
 } comforts[] = {{40, 3}, {36, 2}, {24, 1}, {14, 1}};
 
-enum { MAX_COLUMNS = 24, GUTTER = 2, BAR_WIDTH = 12, KERNEL_NATURAL = 64 };
+enum { MAX_COLUMNS = 24, GUTTER = 2, BAR_WIDTH = 12, KERNEL_NATURAL = 64, VALUE_WIDTH = 10 };
 
 struct layout {
     const struct section *section;
@@ -133,7 +133,12 @@ static void fit(struct layout *layout, int screen_width)
             drop_column(layout, worst);
         }
     }
+    /* Too narrow even for what should always stay: the last columns go, then the first is cut. */
+    while (layout->count > 1 && total_width(layout) > screen_width)
+        drop_column(layout, layout->count - 1);
     int left = screen_width - total_width(layout);
+    if (left < 0)
+        layout->width[0] = layout->width[0] + left > 1 ? layout->width[0] + left : 1;
     for (size_t i = 0; i < layout->count && left > 0; i++) {
         int wanted = layout->natural[i] - layout->width[i];
         int given = wanted < left ? wanted : left;
@@ -157,7 +162,8 @@ static void print_header(struct screen *s, const struct layout *layout)
         /* A heading may reach over the titles that follow it. */
         if (i == 0 || start > at) {
             str_pad(&s->text, ' ', (size_t)(start - at));
-            screen_puts(s, i == 0 && heading ? STYLE_HEADING : STYLE_DIM, title);
+            width = width < s->width - start ? width : s->width - start;
+            screen_cell(s, i == 0 && heading ? STYLE_HEADING : STYLE_DIM, title, width, false);
             at = start + width;
         }
         column += (i == 0 ? layout->options->indent : GUTTER) + layout->width[i] + bar_width(c);
@@ -210,6 +216,8 @@ void table_print_single(struct screen *s, const struct section *section, const s
         int width = c->flags & COLUMN_MACHINE ? 0 : screen_columns(_(c->title));
         widest = width > widest ? width : widest;
     }
+    int room = s->width - 2 * GUTTER - VALUE_WIDTH;
+    widest = widest < room ? widest : room;
     struct str text = {0};
     for (const struct column *c = section->columns; c->key; c++) {
         struct cell cell;
@@ -221,7 +229,7 @@ void table_print_single(struct screen *s, const struct section *section, const s
         str_pad(&s->text, ' ', GUTTER);
         screen_cell(s, STYLE_PLAIN, _(c->title), widest, false);
         str_pad(&s->text, ' ', GUTTER);
-        screen_cell(s, STYLE_PLAIN, str_text(&text), 10, true);
+        screen_cell(s, STYLE_PLAIN, str_text(&text), VALUE_WIDTH, true);
         screen_newline(s);
     }
     str_release(&text);

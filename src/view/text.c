@@ -159,7 +159,9 @@ static void finding_cost(struct str *out, const struct report *report, const str
     str_puts(out, finding->id);
     if (finding->lost_ns != UNKNOWN && finding->lost_ns > 0)
         add_part(out, report, msg_make(N_("loses {0}"), value_ns(finding->lost_ns)));
-    if (low != UNKNOWN && high != UNKNOWN && high > 0)
+    if (low != UNKNOWN && high > 0 && low <= 0)
+        add_part(out, report, msg_make(N_("fixing it saves up to {0}"), value_ns(high)));
+    else if (low != UNKNOWN && high > 0)
         add_part(out, report, msg_make(N_("fixing it saves {0} to {1}"), value_ns(low), value_ns(high)));
     add_part(out, report,
              msg_make(N_("confidence {0} %"), value_number(round(finding->confidence_ratio * 100))));
@@ -299,8 +301,7 @@ static void section_print(struct screen *s, const struct report *report, enum se
         struct str text = {0};
         text_msg(&text, &more, report);
         str_pad(&s->text, ' ', INDENT);
-        screen_puts(s, STYLE_DIM, str_text(&text));
-        screen_newline(s);
+        screen_wrap(s, STYLE_DIM, str_text(&text), INDENT, INDENT);
         str_release(&text);
     }
 }
@@ -318,10 +319,8 @@ void text_report(struct screen *s, const struct report *report, const struct vie
         if (!first)
             screen_newline(s);
         first = false;
-        if (id != SECTION_STEPS || report->steps.count == 0) {
-            screen_puts(s, STYLE_HEADING, _(sections[id].title));
-            screen_newline(s);
-        }
+        if (id != SECTION_STEPS || report->steps.count == 0)
+            screen_wrap(s, STYLE_HEADING, _(sections[id].title), 0, 0);
         section_print(s, report, (enum section_id)id, options);
     }
 }

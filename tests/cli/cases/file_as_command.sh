@@ -1,0 +1,2 @@
+touch trace.json
+warplight trace.json

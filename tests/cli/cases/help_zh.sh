@@ -1,0 +1,3 @@
+export WARPLIGHT_LANG=zh
+warplight help
+warplight help report

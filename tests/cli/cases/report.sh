@@ -1,0 +1,1 @@
+warplight report "$SAMPLES/torch/transformer_ok.json.gz"

@@ -1,0 +1,18 @@
+# A window changes what is looked at; what is outside does not count.
+trace=$SAMPLES/torch/pageable_h2d.json.gz
+wall() {
+    warplight report "$trace" --format json "$@" |
+        python3 -c 'import json, sys; r = json.load(sys.stdin); print(r["run"]["narrowed"], r["devices"][0]["wall_ns"])'
+}
+wall
+wall --from 100ms
+wall --to 25%
+wall --from 100ms --to 0.2s
+wall --device 0
+wall --step 2
+wall --annotation 'step 3'
+wall --annotation 'step 3@1'
+for wrong in '--device 7' '--step 0' '--step 999' '--annotation nosuch' '--annotation step@1' '--from 50% --to 40%'; do
+    warplight report "$trace" $wrong
+    echo $?
+done
