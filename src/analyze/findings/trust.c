@@ -7,6 +7,8 @@
 static void find_lost_records(struct finder *f)
 {
     const struct losses *l = &f->run->losses;
+    if (f->device_count == 0 && !l->dropped && !l->untimed && !l->malformed && !l->truncated_bytes)
+        return; /* nothing to judge: see find_no_gpu_records() */
     int64_t ops = (int64_t)f->run->ops.count;
     /* GPU-only recordings and graph nodes legitimately lack calls: only a part that is missing is suspicious.
      */
@@ -39,6 +41,27 @@ static void find_lost_records(struct finder *f)
     finding->action =
         msg_make(N_("record fewer steps, or give the recording tool larger buffers; let the program end "
                     "normally so that the tool can write its file"));
+}
+
+/* Launching calls but not one GPU operation: the tool could not trace the device, or nothing was flushed. */
+static void find_no_gpu_records(struct finder *f)
+{
+    if (f->device_count)
+        return;
+    int64_t launches = 0;
+    vec_each (&f->report->calls, call) {
+        if (call_classify(run_text(f->run, call->name)) == CALL_LAUNCH)
+            launches += call->count;
+    }
+    if (launches == 0)
+        return;
+    struct finding *finding = finding_add(f, "trust-lost-records", 0, 0, 0, 1.0);
+    finding->severity = SEVERITY_CRITICAL;
+    finding->title =
+        msg_make(N_("{0} launches were recorded but no GPU activity at all"), value_count(launches));
+    finding->action = msg_make(
+        N_("record again with GPU activity (ProfilerActivity.CUDA, nsys -t cuda); if it stays empty, another "
+           "profiler holds CUPTI, or the tool lacks permission or a library that fits the driver"));
 }
 
 static void find_profiler_idle(struct finder *f)
@@ -106,6 +129,7 @@ static void find_clock(struct finder *f)
 void find_trust(struct finder *f)
 {
     find_lost_records(f);
+    find_no_gpu_records(f);
     find_profiler_idle(f);
     find_overhead(f);
     find_clock(f);
