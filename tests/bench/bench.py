@@ -7,9 +7,11 @@ Each size is generated into a temporary folder. The programs take turns on the s
 of the machine meets all of them, and the median of the rounds counts. What is compared:
 
     floor      reads every byte of the file and does nothing with it
-    report     warplight report, text, all of its analyses
-    read       the part of it that reads the file and builds the run, as WARPLIGHT_TRACE=1 reports it
+    report     warplight report, text: reads the file, builds the run, does all analyses
     json.load  Python's C parser, which yields plain objects and analyses nothing
+
+Seconds are wall time; "cpu" is the processor time of all threads. Peak memory cannot be seen below that of this
+script, about 15 MiB.
 
 Nothing is written into the tree unless --save asks for it. BENCH_MAX=2e7 in the environment raises the largest
 size; the default fits in about two minutes on two cores.
@@ -26,6 +28,8 @@ import time
 from pathlib import Path
 
 SIZES = [100_000, 1_000_000, 4_000_000, 20_000_000]
+ONE_ROUND_ABOVE = 1_000_000   # events: larger files are run once
+NO_PEER_ABOVE = 5_000_000     # json.load needs more than 1 KiB an event
 JSON_LOAD = "import json, sys; json.load(open(sys.argv[1], encoding='utf-8'))"
 FLOOR = """
 import sys
@@ -38,34 +42,28 @@ with open(sys.argv[1], 'rb', buffering=0) as file:
 
 class Result:
     def __init__(self):
-        self.seconds = []
+        self.wall = []
+        self.cpu = []
         self.peak_bytes = 0
-        self.read_seconds = []
+
+    def seconds(self):
+        return statistics.median(self.wall)
 
 
 def measure(argv, result):
-    """Runs argv once, adds its wall time and peak memory; returns what it wrote to standard error."""
+    """Runs argv once and adds its wall time, processor time and peak memory."""
     with tempfile.TemporaryFile() as errors:
         start = time.perf_counter()
         child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors,
-                                 env=dict(os.environ, WARPLIGHT_TRACE="1", LC_ALL="C.UTF-8"))
+                                 env=dict(os.environ, LC_ALL="C.UTF-8"))
         _, status, usage = os.wait4(child.pid, 0)
-        seconds = time.perf_counter() - start
+        result.wall.append(time.perf_counter() - start)
         child.returncode = os.waitstatus_to_exitcode(status)
-        errors.seek(0)
-        text = errors.read().decode(errors="replace")
-    if child.returncode:
-        sys.exit(f"bench: {argv[0]} ended with {child.returncode}: {text.strip()}")
-    result.seconds.append(seconds)
+        if child.returncode:
+            errors.seek(0)
+            sys.exit(f"bench: {argv[0]} ended with {child.returncode}: {errors.read().decode(errors='replace').strip()}")
+    result.cpu.append(usage.ru_utime + usage.ru_stime)
     result.peak_bytes = max(result.peak_bytes, usage.ru_maxrss * 1024)
-    return text
-
-
-def read_phase(text):
-    """Seconds until the run is sealed, from the phase lines of WARPLIGHT_TRACE, or None without them."""
-    phases = dict(re.findall(r"^trace: (\w+) (\d+) ns", text, re.M))
-    wanted = [int(phases[name]) for name in ("import", "seal") if name in phases]
-    return sum(wanted) / 1e9 if wanted else None
 
 
 def human(size):
@@ -81,39 +79,28 @@ def bench(program, generator, events, repeat, folder):
     with path.open("wb") as out:
         subprocess.run([generator, str(events)], stdout=out, check=True)
     size = path.stat().st_size
-    results = {"floor": Result(), "report": Result(), "json.load": Result()}
     commands = {
         "floor": [sys.executable, "-S", "-c", FLOOR, str(path)],
         "report": [program, "report", str(path)],
         "json.load": [sys.executable, "-S", "-c", JSON_LOAD, str(path)],
     }
+    if events > NO_PEER_ABOVE:
+        del commands["json.load"]
+    results = {name: Result() for name in commands}
     for _ in range(repeat):
         for name, argv in commands.items():
-            text = measure(argv, results[name])
-            if name == "report":
-                seconds = read_phase(text)
-                if seconds is not None:
-                    results[name].read_seconds.append(seconds)
+            measure(argv, results[name])
     path.unlink()
 
-    report = statistics.median(results["report"].seconds)
-    rows = []
-
-    def row(name, seconds, peak):
-        rows.append((f"{events:,}", human(size), name, f"{seconds:.3f}", f"{seconds / report:.2f}",
-                     f"{seconds * 1e9 / events:.0f}", f"{size / seconds / 1e6:.0f}",
-                     human(peak) if peak else "", f"{peak / size:.2f}" if peak else ""))
-
-    row("floor", statistics.median(results["floor"].seconds), results["floor"].peak_bytes)
-    row("report", report, results["report"].peak_bytes)
-    if results["report"].read_seconds:
-        row("· read", statistics.median(results["report"].read_seconds), 0)
-    row("json.load", statistics.median(results["json.load"].seconds), results["json.load"].peak_bytes)
-    return rows
+    report = results["report"].seconds()
+    return [(f"{events:,}", human(size), name, f"{result.seconds():.3f}", f"{result.seconds() / report:.2f}",
+             f"{statistics.median(result.cpu):.3f}", f"{result.seconds() * 1e9 / events:.0f}",
+             f"{size / result.seconds() / 1e6:.0f}", human(result.peak_bytes), f"{result.peak_bytes / size:.2f}")
+            for name, result in results.items()]
 
 
 def table(rows):
-    head = ("events", "file", "what", "seconds", "ratio to report", "ns/event", "MB/s", "peak memory",
+    head = ("events", "file", "what", "seconds", "ratio to report", "cpu", "ns/event", "MB/s", "peak memory",
             "memory ÷ file")
     widths = [max(len(r[i]) for r in [head, *rows]) for i in range(len(head))]
     lines = [head, tuple("-" * (w - 1) + (":" if i != 2 else "-") for i, w in enumerate(widths)), *rows]
@@ -148,7 +135,8 @@ def main():
     with tempfile.TemporaryDirectory(prefix="warplight-bench-") as folder:
         for events in sizes:
             print(f"bench: {events:,} events …", file=sys.stderr)
-            rows += bench(program, generator, events, arguments.repeat if events < 10**7 else 1, folder)
+            rounds = arguments.repeat if events <= ONE_ROUND_ABOVE else 1
+            rows += bench(program, generator, events, rounds, folder)
     text = table(rows)
     print(text)
     if arguments.save:
