@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Checks that JSON reports keep the promises of warplight.report/1 (DESIGN §6).
 
-    lint_report.py WARPLIGHT RECORDING…
+    lint_report.py WARPLIGHT RECORDING|FOLDER…
 """
 import json
 import os
+import pathlib
 import subprocess
 import sys
 
@@ -94,10 +95,15 @@ def no_constant(name):
     raise ValueError(f"{name} is no JSON")
 
 
+def recordings(paths):
+    for path in map(pathlib.Path, paths):
+        yield from sorted(path.glob("*.json.gz")) if path.is_dir() else [path]
+
+
 def main():
     warplight, *paths = sys.argv[1:]
     wrong = 0
-    for path in paths:
+    for path in recordings(paths):
         outputs = [subprocess.run([warplight, "report", "--format", "json", "--limit", "1000000", path],
                                   env=os.environ | {"WARPLIGHT_LANG": lang}, capture_output=True, check=True).stdout
                    for lang in ("en", "zh")]
