@@ -46,7 +46,8 @@ def main(program):
     status, overview = output(program, "help")
     if status != 0:
         return finish([f"'{program} help' ends with {status}: {overview.strip()}"], "")
-    commands = set(re.findall(r"^  ([a-z]+) +\S", overview, re.M)) - WITHOUT_PAGE
+    section = overview.split("\nCommands:\n", 1)[-1].split("\n\n", 1)[0]
+    commands = set(re.findall(r"^  ([a-z]+) +\S", section, re.M)) - WITHOUT_PAGE
     common = set(OPTION.findall(overview))
     for folder in ("doc/man", "doc/man/zh_CN"):
         problems += compare(f"{folder}/warplight.1", "every command", common, common | {"--fail-on"})
