@@ -7,8 +7,6 @@
 static void find_lost_records(struct finder *f)
 {
     const struct losses *l = &f->run->losses;
-    if (f->device_count == 0 && !l->dropped && !l->untimed && !l->malformed && !l->truncated_bytes)
-        return; /* nothing to judge: see find_no_gpu_records() */
     int64_t ops = (int64_t)f->run->ops.count;
     /* GPU-only recordings and graph nodes legitimately lack calls: only a part that is missing is suspicious.
      */
