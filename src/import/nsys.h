@@ -114,8 +114,8 @@ uint32_t nsys_row_process(struct nsys *n, struct nsys_scan *scan, int column);
 uint32_t nsys_device(struct nsys *n, uint32_t process, int64_t cuda_id);
 /* The device with this TARGET_INFO_GPU.id (nsys_target.c). */
 uint32_t nsys_gpu_device(struct nsys *n, int64_t gpu_id);
-/* The stream of a row's deviceId, contextId, streamId and globalPid, which stand in columns first … first
- * + 3. NONE for a row without a device, counted as malformed. */
+/* The stream of a row's deviceId, contextId, streamId and globalPid, in four columns from first on. Work on
+ * no stream (migrations of managed memory) is on stream -1. NONE for a row without a device: malformed. */
 uint32_t nsys_row_stream(struct nsys *n, struct nsys_scan *scan, int first);
 #define NSYS_STREAM_COLUMNS "deviceId", "contextId", "streamId", "globalPid"
 
@@ -128,6 +128,7 @@ static inline void nsys_see_end(struct nsys *n, int64_t end)
 /* Appends a span and returns its row. */
 size_t nsys_add_span(struct nsys *n, enum span_kind kind, struct interval when, uint32_t thread,
                      uint32_t name, uint32_t detail);
+/* Empty values are no facts. */
 void nsys_fact(struct nsys *n, const char *key, const char *value, size_t length);
 void nsys_repair(struct nsys *n, const char *text, int64_t count);
 

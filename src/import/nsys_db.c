@@ -243,7 +243,7 @@ static void add_damage(struct nsys_scan *scan, const char *message, int64_t rows
         last->table = scan->table;
         snprintf(last->message, sizeof last->message, "%s", message);
     }
-    last->rows = rows > INT64_MAX - last->rows ? INT64_MAX : last->rows + rows;
+    last->rows += rows;
 }
 
 /* Which of the table's columns each wanted one is: the first existing name of "new|old|older", or -1. */
@@ -356,8 +356,11 @@ static bool recover(struct nsys_scan *scan, const char *message)
     snprintf(why, sizeof why, "%s", message);
     nsys_scan_end(scan);
     if (scan->backwards) {
-        int64_t gap = (int64_t)((uint64_t)scan->lowest - (uint64_t)scan->floor);
-        add_damage(scan, why, gap > 0 ? gap : 1);
+        /* By rowid, which exports count up; forged ones cannot claim more rows than the file has room for.
+         * Nobody can tell if not one row behind the damage was readable. */
+        uint64_t gap = (uint64_t)scan->lowest - (uint64_t)scan->floor, room = (uint64_t)scan->db->bytes / 4;
+        bool any = scan->lowest != INT64_MAX;
+        add_damage(scan, why, !any ? 0 : gap == 0 ? 1 : (int64_t)(gap < room ? gap : room));
         return false;
     }
     if (scan->started && scan->last == INT64_MAX) {

@@ -157,6 +157,23 @@ uint32_t nsys_row_process(struct nsys *n, struct nsys_scan *scan, int column)
     return process_of(n, nsys_scan_int_or(scan, column, UNKNOWN));
 }
 
+/* A graph that begins with a host node is on "device" INT_MAX. Its stream is real: the process's stream of
+ * that number, or at least the device that the process uses. */
+static uint32_t stream_of_host_start(struct nsys *n, uint32_t process, int64_t stream)
+{
+    enum { SEARCHED_MAX = 4096 };
+    uint32_t device = NONE;
+    for (uint32_t i = 0; process != NONE && i < n->run->streams.count && i < SEARCHED_MAX; i++) {
+        const struct stream *known = &n->run->streams.at[i];
+        if (known->process != process)
+            continue;
+        if (known->id == stream)
+            return i;
+        device = device == NONE ? known->device : device;
+    }
+    return run_stream(n->run, process, device == NONE ? nsys_device(n, process, 0) : device, UNKNOWN, stream);
+}
+
 uint32_t nsys_row_stream(struct nsys *n, struct nsys_scan *scan, int first)
 {
     int64_t device;
@@ -166,16 +183,18 @@ uint32_t nsys_row_stream(struct nsys *n, struct nsys_scan *scan, int first)
         return NONE;
     }
     int64_t context = nsys_scan_int_or(scan, first + 1, UNKNOWN);
-    int64_t stream = nsys_scan_int_or(scan, first + 2, UNKNOWN);
+    int64_t stream = nsys_scan_int_or(scan, first + 2, NSYS_NONE);
     int64_t pid = nsys_scan_int_or(scan, first + 3, UNKNOWN);
-    stream = stream == NSYS_NONE ? UNKNOWN : stream;
+    stream = stream == NSYS_NONE ? -1 : stream;
     uint64_t hash =
         hash_u64((uint64_t)stream ^ (uint64_t)context << 16 ^ (uint64_t)device << 32 ^ (uint64_t)pid);
     struct nsys_stream_slot *slot = &n->streams[hash % NSYS_CACHE];
     if (!slot->used || slot->global_pid != pid || slot->device != device || slot->context != context ||
         slot->stream != stream) {
         uint32_t process = process_of(n, pid);
-        uint32_t row = run_stream(n->run, process, nsys_device(n, process, device), context, stream);
+        uint32_t row = device == INT32_MAX
+                           ? stream_of_host_start(n, process, stream)
+                           : run_stream(n->run, process, nsys_device(n, process, device), context, stream);
         *slot = (struct nsys_stream_slot){pid, device, context, stream, row, true};
     }
     return slot->row;
@@ -200,7 +219,8 @@ size_t nsys_add_span(struct nsys *n, enum span_kind kind, struct interval when, 
 
 void nsys_fact(struct nsys *n, const char *key, const char *value, size_t length)
 {
-    run_fact(n->run, n->source, key, value, length < n->max_string ? length : n->max_string);
+    if (length > 0)
+        run_fact(n->run, n->source, key, value, length < n->max_string ? length : n->max_string);
 }
 
 void nsys_repair(struct nsys *n, const char *text, int64_t count)

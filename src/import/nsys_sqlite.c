@@ -110,11 +110,9 @@ static void report_damage(struct nsys *n)
     if (n->db.damaged_schema)
         nsys_repair(n, N_("the database is damaged: read as far as possible"), 1);
     vec_each (&n->db.damages, damage) {
-        nsys_repair(n, N_("rows could not be read: the database is damaged"),
-                    damage->rows > 0 ? damage->rows : 1);
-        int64_t *malformed = &n->run->losses.malformed;
         int64_t rows = damage->rows > 0 ? damage->rows : 1;
-        *malformed = rows > INT64_MAX - *malformed ? INT64_MAX : *malformed + rows;
+        nsys_repair(n, N_("rows could not be read: the database is damaged"), rows);
+        n->run->losses.malformed += rows;
         char text[256];
         int length = snprintf(text, sizeof text, "%.100s: %.120s", damage->table, damage->message);
         nsys_fact(n, "database_damage", text, (size_t)length);

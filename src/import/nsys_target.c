@@ -256,7 +256,7 @@ enum {
     GPU_L2,
     GPU_CLOCK,
     GPU_COLUMNS,
-    GPUS_MAX = 4096,
+    GPUS_MAX = 256,
 };
 
 static const char *const gpu_columns[GPU_COLUMNS] = {
@@ -413,20 +413,8 @@ static void read_cuda_devices(struct nsys *n)
     }
 }
 
-/* A graph that starts with a host node is on "device" INT_MAX: take the GPU that its process uses. */
-static uint32_t device_in_use(struct nsys *n, uint32_t process)
-{
-    vec_each (&n->run->streams, stream) {
-        if (stream->process == process && process != NONE)
-            return stream->device;
-    }
-    return n->gpus.count ? n->gpus.at[0].device : run_device(n->run, n->source, 0);
-}
-
 uint32_t nsys_device(struct nsys *n, uint32_t process, int64_t cuda_id)
 {
-    if (cuda_id == INT32_MAX)
-        return device_in_use(n, process);
     if (process != NONE) {
         uint64_t key = hash_pair((uint64_t)n->run->processes.at[process].pid, (uint64_t)cuda_id);
         uint32_t at = map_get(&n->cuda_gpus, key);
