@@ -24,10 +24,11 @@ enum detail {
     DETAIL_UNWRAPPED, /* a template around one functor gives way to it */
     DETAIL_FUNCTORS,  /* no arithmetic types beside a functor, no numbers anywhere */
     DETAIL_NAMES,     /* functors without their own arguments */
+    DETAIL_FEW,       /* the first two of those */
     DETAIL_LEVELS,
 };
 
-enum { MAX_ARGUMENTS = 32, MAX_DEPTH = 12 };
+enum { MAX_ARGUMENTS = 32, MAX_DEPTH = 12, FEW = 2 };
 
 /* Template plumbing that says nothing about what a kernel does: offsets, load and store policies, metadata.
  */
@@ -321,18 +322,15 @@ static enum argument argument_kind(const struct shortener *s, struct piece p)
     return piece_in(s, parts.base, scalars) ? ARGUMENT_SCALAR : ARGUMENT_TELLING;
 }
 
-/* The one telling argument of a template, if there is exactly one. */
-static bool only_telling(const struct shortener *s, struct piece arguments, struct piece *found)
+/* The number of telling arguments of a template, and the first of them. */
+static size_t find_telling(const struct shortener *s, struct piece arguments, struct piece *first)
 {
     struct piece pieces[MAX_ARGUMENTS];
     size_t count = split(s, arguments, pieces), telling = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (argument_kind(s, pieces[i]) == ARGUMENT_TELLING) {
-            *found = pieces[i];
-            telling++;
-        }
-    }
-    return telling == 1;
+    for (size_t i = 0; i < count; i++)
+        if (argument_kind(s, pieces[i]) == ARGUMENT_TELLING && telling++ == 0)
+            *first = pieces[i];
+    return telling;
 }
 
 /* Whether the level of detail shows an argument of this kind, at this depth, beside a functor or not. */
@@ -381,12 +379,13 @@ static void emit_list(struct shortener *s, struct piece first, struct piece seco
     struct piece pieces[2 * MAX_ARGUMENTS];
     size_t count = choose(s, pieces, split(s, first, pieces), depth);
     count += choose(s, pieces + count, split(s, second, pieces + count), depth);
-    for (size_t i = 0; i < count; i++) {
+    size_t shown = s->detail >= DETAIL_FEW && count > FEW ? FEW : count;
+    for (size_t i = 0; i < shown; i++) {
         str_puts(s->out, i == 0 ? "<" : ", ");
         emit(s, pieces[i], depth + 1);
     }
     if (count > 0)
-        str_putc(s->out, '>');
+        str_puts(s->out, shown < count ? ", …>" : ">");
 }
 
 static void emit_literal(struct shortener *s, struct piece p)
@@ -448,7 +447,7 @@ static void emit(struct shortener *s, struct piece piece, int depth)
     struct piece wrapped;
     bool is_carrier = s->detail >= DETAIL_COMPACT && piece_in(s, parts.base, carriers);
     bool is_wrapper = s->detail >= DETAIL_UNWRAPPED && !parts.is_lambda;
-    if (depth < MAX_DEPTH && (is_carrier || is_wrapper) && only_telling(s, parts.arguments, &wrapped)) {
+    if (depth < MAX_DEPTH && (is_carrier || is_wrapper) && find_telling(s, parts.arguments, &wrapped) == 1) {
         emit(s, wrapped, depth + 1);
     } else if (parts.base.start == parts.base.end) {
         emit_piece(s, name);
@@ -466,7 +465,7 @@ static void emit_function(struct shortener *s, struct piece function)
 {
     struct parts parts = take_apart(s, function);
     struct piece kernel;
-    if (piece_in(s, parts.base, entry_points) && only_telling(s, parts.arguments, &kernel)) {
+    if (piece_in(s, parts.base, entry_points) && find_telling(s, parts.arguments, &kernel) > 0) {
         struct piece name = bare(s, kernel);
         str_release(&parts.path);
         parts = take_apart(s, name);
