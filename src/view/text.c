@@ -273,8 +273,7 @@ static void section_print(struct screen *s, const struct report *report, enum se
     size_t limit = options->limit == UNKNOWN ? SECTION_ROWS : (size_t)options->limit;
     if (all == 0) {
         str_pad(&s->text, ' ', INDENT);
-        screen_puts(s, STYLE_PLAIN, _(section->empty));
-        screen_newline(s);
+        screen_wrap(s, STYLE_PLAIN, _(section->empty), INDENT, INDENT);
         return;
     }
     size_t shown = all;

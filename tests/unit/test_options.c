@@ -40,19 +40,19 @@ static struct err err;
 enum { MAX_WORDS = 16 };
 
 /* Parses the words, which end with NULL. */
-static int parse_words(char *const *words)
+static int parse_words(const char *const *words)
 {
     static char *argv[MAX_WORDS];
     int argc = 0;
     for (; words[argc]; argc++)
-        argv[argc] = words[argc];
+        argv[argc] = (char *)words[argc]; /* the parser only moves the words */
     values = (struct values){.limit = UNKNOWN};
     err = (struct err){0};
     parse = (struct parse){.groups = {{table, &values}}, .stop_at_operand = parse.stop_at_operand};
     return options_parse(&parse, argc, argv, &err);
 }
 
-#define PARSE(...) parse_words((char *[]){__VA_ARGS__, NULL})
+#define PARSE(...) parse_words((const char *const[]){__VA_ARGS__, NULL})
 
 static int reset(void **state)
 {
@@ -164,7 +164,7 @@ static void numbers_must_be_whole_and_in_range(void **state)
     (void)state;
     const char *const wrong[] = {"", "x", "-1", "+1", "1x", "1.5", " 1", "99999999999999999999"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        assert_int_equal(PARSE("--limit", (char *)wrong[i]), ERR_USAGE);
+        assert_int_equal(PARSE("--limit", wrong[i]), ERR_USAGE);
 }
 
 static void durations_have_units_and_seconds_without(void **state)
