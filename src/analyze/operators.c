@@ -31,13 +31,26 @@
 
 enum name_class { NAME_UNSEEN, NAME_PLAIN, NAME_HIDDEN };
 
+/* The external ids that a source's device work carries → rows of by_id. Nearly always they are dense. */
+struct id_index {
+    uint64_t first, last;
+    size_t count;
+    uint32_t *dense; /* [last - first + 1], NONE: no such id; or NULL */
+    struct map sparse;
+};
+
+struct id_row {
+    int64_t device_ns;  /* device work that carries the id */
+    uint32_t operator_; /* first operator of that id; NONE */
+};
+
 struct source_rule {
     bool has_operators;
     bool has_events;      /* operators or ranges: without them API calls alone are no table */
     bool by_external;     /* device work names its operator */
     uint32_t main_thread; /* adopts events without an operator; NONE */
     size_t first_orphan, orphan_count;
-    struct map by_id; /* external id → first operator of that id, later → row of the id's device time */
+    struct id_index ids;
     int64_t named, matched; /* ops that carry an id and whose call is known; of these, inside its operator */
 };
 
@@ -57,7 +70,7 @@ struct operators {
     uint32_t *owner;     /* per span: innermost operator at or above it; NONE */
     int64_t *device_ns;  /* per span: device work that belongs to it directly */
     bool *device_chosen; /* per device */
-    VEC(int64_t) by_id_ns;
+    VEC(struct id_row) by_id;
     VEC(uint32_t) orphans; /* spans that a main thread adopts, by source, then start */
     VEC(struct node) nodes;
     uint8_t *name_class; /* per name id: enum name_class */
@@ -93,8 +106,6 @@ static void find_operators(struct operators *o)
         rule->has_operators = true;
         if (thread->tid == run->processes.at[thread->process].pid)
             rule->main_thread = spans->thread[i];
-        if (spans->id[i] != 0 && map_get(&rule->by_id, spans->id[i]) == MAP_ABSENT)
-            map_set(&rule->by_id, spans->id[i], i);
     }
 }
 
@@ -109,6 +120,60 @@ static void find_owners(struct operators *o)
     }
 }
 
+/* ---- external ids -------------------------------------------------------------------------------------- */
+
+static void index_reserve(struct id_index *index)
+{
+    uint64_t range = index->last - index->first;
+    if (index->count == 0 || range / 8 >= index->count + 128)
+        return;
+    index->dense = mem_resize(NULL, range + 1, sizeof *index->dense);
+    memset(index->dense, 0xff, (range + 1) * sizeof *index->dense);
+}
+
+/* Row of the id; NONE if no device work carries it. */
+static uint32_t index_find(const struct id_index *index, uint64_t id)
+{
+    if (id < index->first || id > index->last || index->count == 0)
+        return NONE;
+    return index->dense ? index->dense[id - index->first] : map_get(&index->sparse, id);
+}
+
+static void index_external_ids(struct operators *o)
+{
+    const struct run *run = o->run;
+    for (uint32_t i = 0; i < run->ops.count; i++) {
+        struct id_index *index = &o->rules[op_source(run, i)].ids;
+        uint64_t id = run->ops.external[i];
+        if (id == 0)
+            continue;
+        index->first = index->count == 0 || id < index->first ? id : index->first;
+        index->last = index->count == 0 || id > index->last ? id : index->last;
+        index->count++;
+    }
+    for (size_t s = 0; s < run->sources.count; s++)
+        index_reserve(&o->rules[s].ids);
+    for (uint32_t i = 0; i < run->ops.count; i++) {
+        struct id_index *index = &o->rules[op_source(run, i)].ids;
+        uint64_t id = run->ops.external[i];
+        if (id == 0 || index_find(index, id) != NONE)
+            continue;
+        uint32_t row = (uint32_t)o->by_id.count;
+        vec_push(&o->by_id, ((struct id_row){.operator_ = NONE}));
+        if (index->dense)
+            index->dense[id - index->first] = row;
+        else
+            map_set(&index->sparse, id, row);
+    }
+    for (uint32_t i = 0; i < run->spans.count; i++) {
+        if (run->spans.kind[i] != SPAN_OP || run->spans.id[i] == 0)
+            continue;
+        uint32_t row = index_find(&o->rules[span_source(run, i)].ids, run->spans.id[i]);
+        if (row != NONE && o->by_id.at[row].operator_ == NONE)
+            o->by_id.at[row].operator_ = i;
+    }
+}
+
 /* External ids are taken at their word only if most launching calls lie inside the operator they name. */
 static void judge_external_ids(struct operators *o)
 {
@@ -120,8 +185,8 @@ static void judge_external_ids(struct operators *o)
         if (run->ops.external[i] == 0 || call == NONE)
             continue;
         rule->named++;
-        uint32_t operator_ = map_get(&rule->by_id, run->ops.external[i]);
-        rule->matched += operator_ != MAP_ABSENT && spans->thread[operator_] == spans->thread[call] &&
+        uint32_t operator_ = o->by_id.at[index_find(&rule->ids, run->ops.external[i])].operator_;
+        rule->matched += operator_ != NONE && spans->thread[operator_] == spans->thread[call] &&
                          spans->start[operator_] <= spans->start[call] &&
                          spans->start[call] <= spans->end[operator_];
     }
@@ -134,29 +199,21 @@ static void judge_external_ids(struct operators *o)
 static void attach_by_external(struct operators *o)
 {
     const struct run *run = o->run;
-    for (size_t s = 0; s < run->sources.count; s++)
-        map_release(&o->rules[s].by_id);
     for (uint32_t i = 0; i < run->ops.count; i++) {
-        struct source_rule *rule = &o->rules[op_source(run, i)];
+        const struct source_rule *rule = &o->rules[op_source(run, i)];
         uint64_t id = run->ops.external[i];
-        if (!rule->by_external || id == 0 || !o->device_chosen[run_op_device(run, i)])
-            continue;
-        uint32_t row = map_get(&rule->by_id, id);
-        if (row == MAP_ABSENT) {
-            row = (uint32_t)o->by_id_ns.count;
-            vec_push(&o->by_id_ns, 0);
-            map_set(&rule->by_id, id, row);
-        }
-        o->by_id_ns.at[row] += run->ops.end[i] - run->ops.start[i];
+        if (rule->by_external && id != 0 && o->device_chosen[run_op_device(run, i)])
+            o->by_id.at[index_find(&rule->ids, id)].device_ns += run->ops.end[i] - run->ops.start[i];
     }
     for (uint32_t i = 0; i < run->spans.count; i++) {
-        struct source_rule *rule = &o->rules[span_source(run, i)];
+        const struct source_rule *rule = &o->rules[span_source(run, i)];
         uint8_t kind = run->spans.kind[i];
-        bool is_event =
-            kind == SPAN_OP || kind == SPAN_ANNOTATION || (kind == SPAN_API && o->owner[i] == NONE);
-        uint32_t row = is_event && rule->by_external ? map_get(&rule->by_id, run->spans.id[i]) : MAP_ABSENT;
-        if (row != MAP_ABSENT)
-            o->device_ns[i] = o->by_id_ns.at[row];
+        if (!rule->by_external || run->spans.id[i] == 0)
+            continue;
+        if (kind == SPAN_OP || kind == SPAN_ANNOTATION || (kind == SPAN_API && o->owner[i] == NONE)) {
+            uint32_t row = index_find(&rule->ids, run->spans.id[i]);
+            o->device_ns[i] = row != NONE ? o->by_id.at[row].device_ns : 0;
+        }
     }
 }
 
@@ -405,6 +462,7 @@ void operators_build(struct report *report)
     choose_devices(&o);
     find_operators(&o);
     find_owners(&o);
+    index_external_ids(&o);
     judge_external_ids(&o);
     attach_by_external(&o);
     attach_by_nesting(&o);
@@ -420,8 +478,10 @@ void operators_build(struct report *report)
     if (report->operators.count)
         qsort(report->operators.at, report->operators.count, sizeof *report->operators.at, largest_first);
 
-    for (size_t s = 0; s < run->sources.count; s++)
-        map_release(&o.rules[s].by_id);
+    for (size_t s = 0; s < run->sources.count; s++) {
+        free(o.rules[s].ids.dense);
+        map_release(&o.rules[s].ids.sparse);
+    }
     free(o.rules);
     free(o.owner);
     free(o.device_ns);
@@ -430,7 +490,7 @@ void operators_build(struct report *report)
     free(o.key_of);
     free(o.row_of[0]);
     free(o.row_of[1]);
-    vec_release(&o.by_id_ns);
+    vec_release(&o.by_id);
     vec_release(&o.orphans);
     vec_release(&o.nodes);
 }
