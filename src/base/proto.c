@@ -260,7 +260,8 @@ int proto_stream_next(struct proto_stream *s, struct proto_field *field, struct 
         if (!proto_next_header(&ahead, field))
             return stop(s, buffered(s) >= HEADER_MAX, err);
         size_t header = (size_t)(ahead.at - (s->buffer + s->start));
-        if (field->type == PROTO_BYTES && field->length > s->max_length) {
+        if (field->type == PROTO_BYTES &&
+            (field->length > s->max_length || field->length > PTRDIFF_MAX / 2)) {
             bool complete;
             int64_t from = s->position;
             uint64_t length = field->length;

@@ -311,34 +311,31 @@ static void resolve(struct perfetto_import *in)
     }
 }
 
-static void shift(int64_t *time, int64_t by)
-{
-    *time = (int64_t)((uint64_t)*time + (uint64_t)by);
-}
-
 /* From the clock of the trace to that of the run: the one that our own export read, else ns since 1970 if
  * known. */
 static void shift_times(struct perfetto_import *in)
 {
     struct run *run = in->run;
     int64_t by = in->own ? (int64_t)(0 - (uint64_t)in->time_offset_ns) : perfetto_unix_offset(&in->packets);
+    if (by >= PERFETTO_TIME_MAX || by <= -PERFETTO_TIME_MAX)
+        by = 0;
     run->sources.at[in->source].base_ns = by;
     for (size_t i = in->first_span; i < run->spans.count; i++) {
-        shift(&run->spans.start[i], by);
-        shift(&run->spans.end[i], by);
+        run->spans.start[i] += by;
+        run->spans.end[i] += by;
     }
     for (size_t i = in->first_op; i < run->ops.count; i++) {
-        shift(&run->ops.start[i], by);
-        shift(&run->ops.end[i], by);
+        run->ops.start[i] += by;
+        run->ops.end[i] += by;
     }
     for (size_t i = in->first_wait; i < run->waits.count; i++) {
-        shift(&run->waits.at[i].start, by);
-        shift(&run->waits.at[i].end, by);
+        run->waits.at[i].start += by;
+        run->waits.at[i].end += by;
     }
     for (size_t i = in->first_mark; i < run->marks.count; i++)
-        shift(&run->marks.at[i].time, by);
+        run->marks.at[i].time += by;
     for (size_t i = in->first_sample; i < run->samples.count; i++)
-        shift(&run->samples.time[i], by);
+        run->samples.time[i] += by;
 }
 
 static int perfetto_read(struct run *run, struct stream *stream, const struct import_options *options,

@@ -366,7 +366,11 @@ static void read_event(struct perfetto_packets *p, struct perfetto_sequence *s, 
     struct proto message = proto_inside(&packet->event);
     struct proto_field field;
     struct perfetto_event event = {.track = s->default_track, .values = p->values};
-    event.time = packet_time(p, s, packet);
+    event.time = packet->has_timestamp ? packet_time(p, s, packet) : PERFETTO_TIME_MAX;
+    if (event.time >= PERFETTO_TIME_MAX || event.time <= -PERFETTO_TIME_MAX) {
+        p->run->losses.untimed++;
+        return;
+    }
     while (proto_next(&message, &field)) {
         switch (field.number) {
         case TrackEvent_type:
@@ -639,14 +643,16 @@ int perfetto_packets_read(struct perfetto_packets *p, struct stream *in, const s
 {
     struct proto_stream trace = {.in = in, .max_length = PACKET_MAX};
     struct proto_field field;
-    int64_t reported = 0;
+    int64_t reported = 0, packets = 0;
     int status;
     p->max_string_bytes = options->max_string_bytes;
     p->values = mem_zalloc(p->keys.count, sizeof *p->values);
     while ((status = proto_stream_next(&trace, &field, err)) > 0) {
         p->offset = trace.offset;
-        if (field.number == Trace_packet && field.type == PROTO_BYTES)
+        if (field.number == Trace_packet && field.type == PROTO_BYTES) {
             read_packet(p, &field);
+            packets++;
+        }
         if (options->progress && trace.offset - reported >= PROGRESS_BYTES) {
             reported = trace.offset;
             options->progress(options->context, stream_path(in), stream_consumed(in), stream_size(in));
@@ -662,6 +668,9 @@ int perfetto_packets_read(struct perfetto_packets *p, struct stream *in, const s
                                  : N_("the last packet is cut off"),
                    1, trace.offset);
     proto_stream_release(&trace);
+    if (status == 0 && packets == 0)
+        return err_set(err, ERR_INPUT, stream_path(in), 0, _("let the format be recognised from the content"),
+                       _("there is no Perfetto packet in it"));
     return status;
 }
 

@@ -15,6 +15,9 @@
 
 enum { PERFETTO_ARRAY_MAX = 3 };
 
+/* Times beyond ±146 years are damage. What is below leaves room for one shift of the clock. */
+#define PERFETTO_TIME_MAX (INT64_C(1) << 62)
+
 /* A debug annotation. Nested ones other than short arrays of numbers are not read. */
 struct perfetto_value {
     enum { VALUE_ABSENT, VALUE_INT, VALUE_DOUBLE, VALUE_TEXT, VALUE_ARRAY } type;
