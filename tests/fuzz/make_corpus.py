@@ -188,6 +188,8 @@ def traces():
     for name, text in seeds.items():
         save("chrome", name, text)
     save("chrome", "kineto.gz", gz(whole.encode()))
+    for name in ("kineto-compact", "array", "odd"):
+        save("report", name, seeds[name])
 
 
 # ---- Nsight Systems ------------------------------------------------------------------------------------------
@@ -250,6 +252,7 @@ def databases():
     save("nsys", "wrong-types.sqlite", database(strings[:1] + wrong))
     save("nsys", "empty-tables.sqlite", database(strings[:1] + kernels[:1] + calls[:1]))
     save("nsys", "other.sqlite", database(["CREATE TABLE notes (id INTEGER, text TEXT)"]))
+    save("report", "gpu.sqlite", database(strings + kernels + calls + copies + nvtx + system))
     save("nsys", "gpu.sqlite.gz", gz(database(strings + kernels + calls)))
 
 
@@ -304,6 +307,7 @@ def perfetto():
     value = packet(field(8, 1100), field(11, field(9, 4) + field(11, 4) + field(30, 350)))
     whole = process + thread + stream + counter + begin + end + kernel + value
     save("perfetto", "tracks", whole)
+    save("report", "tracks", whole)
     save("perfetto", "interned", thread + interned)
     save("perfetto", "unbalanced", thread + end + begin + begin)
     save("perfetto", "gzip", gz(whole))
