@@ -142,8 +142,8 @@ void device_label(struct str *out, const struct report *report, uint32_t device)
     const struct device *d = &run->devices.at[device];
     str_addf(out, "GPU %" PRId64, d->id);
     size_t same = 0;
-    vec_each (&run->devices, other)
-        same += other->id == d->id;
+    vec_each (&report->devices, other)
+        same += run->devices.at[other->device].id == d->id;
     if (same > 1)
         str_addf(out, " (%s)", base_name(run_text(run, run->sources.at[d->source].path)));
 }

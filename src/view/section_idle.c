@@ -178,7 +178,7 @@ static void get_culprit_path(const struct report *report, const void *row, struc
 
 #define AT(field) offsetof(struct culprit_row, field)
 const struct column culprit_columns[] = {
-    {"device", N_("device"), COLUMN_DEVICE, AT(device), 0, 5, NULL, NULL},
+    {"device", N_("device"), COLUMN_DEVICE, AT(device), 0, 1, NULL, NULL},
     {"cause", NULL, COLUMN_GET, 0, COLUMN_MACHINE, 0, NULL, get_culprit_cause},
     {"title", N_("cause"), COLUMN_GET, 0, COLUMN_PEOPLE, 0, NULL, get_culprit_title},
     {"path", N_("what the host did"), COLUMN_GET, 0, COLUMN_PEOPLE | COLUMN_FLEXIBLE, 0, NULL,

@@ -206,7 +206,7 @@ const struct column concurrency_columns[] = {
 
 #define AT(field) offsetof(struct comm_row, field)
 const struct column comm_columns[] = {
-    {"name", N_("collective"), COLUMN_STRING, AT(name), COLUMN_FLEXIBLE, 0, "the recording does not name it",
+    {"name", N_("collective"), COLUMN_KERNEL, AT(name), COLUMN_FLEXIBLE, 0, "the recording does not name it",
      NULL},
     {"group_size", N_("ranks"), COLUMN_COUNT, AT(group_size), COLUMN_POSITIVE, 0, WHY_SOURCE, NULL},
     {"count", N_("count"), COLUMN_COUNT, AT(count), 0, 0, NULL, NULL},

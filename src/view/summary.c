@@ -13,50 +13,116 @@ enum {
     EVIDENCE = 3,
     DEVICES = 8,
     SAVING_WIDTH = 9,
-    INDENT = 2
+    DEVICE_COLUMN = 19,
+    DEVICE_BAR = 20,
+    INDENT = 2,
 };
 
 /* Accounts below this share of the wall time are one line together. */
 static const double least_share = 0.005;
 
-static void identity(struct screen *s, const struct report *report, const struct device_report *device)
+/* "NVIDIA H200 · cc 9.0 · 132 SMs", as far as it is known. */
+static void model(struct str *out, const struct report *report, const struct device_report *device)
 {
     const struct run *run = report->run;
     const struct device *d = &run->devices.at[device->device];
+    text_value(out, value_text(d->name ? run_text(run, d->name) : _("unknown model")), report);
+    if (d->cc_major > 0)
+        str_addf(out, " · cc %d.%d", d->cc_major, d->cc_minor);
+    if (d->sm_count > 0)
+        str_addf(out, d->vendor == VENDOR_AMD ? " · %d CUs" : " · %d SMs", d->sm_count);
+}
+
+static double busy_share(const struct device_report *device)
+{
+    return device->wall_ns > 0 ? (double)device->busy_ns / (double)device->wall_ns : 0;
+}
+
+static void only_device(struct screen *s, const struct report *report)
+{
+    const struct device_report *device = &report->devices.at[0];
     struct str text = {0};
     device_label(&text, report, device->device);
-    if (d->name) {
-        str_puts(&text, "  ");
-        text_value(&text, value_text(run_text(run, d->name)), report);
-    }
     screen_puts(s, STYLE_BOLD, str_text(&text));
-    int column = screen_columns(str_text(&text));
+    int column = screen_columns(str_text(&text)) + 2;
     str_cut(&text, 0);
-    if (d->cc_major > 0)
-        str_addf(&text, " · cc %d.%d", d->cc_major, d->cc_minor);
-    if (d->sm_count > 0)
-        str_addf(&text, d->vendor == VENDOR_AMD ? " · %d CUs" : " · %d SMs", d->sm_count);
-    struct msg msg =
-        msg_make(N_(" · {0} recorded · {1} busy"), value_ns(device->wall_ns),
-                 value_ratio(device->wall_ns > 0 ? (double)device->busy_ns / (double)device->wall_ns : 0));
+    model(&text, report, device);
+    struct msg msg = msg_make(N_(" · {0} recorded · {1} busy"), value_ns(device->wall_ns),
+                              value_ratio(busy_share(device)));
     text_msg(&text, &msg, report);
-    str_putc(&s->text, ' ');
-    screen_wrap(s, STYLE_PLAIN, str_text(&text) + 1, column + 1, INDENT);
+    str_pad(&s->text, ' ', 2);
+    screen_wrap(s, STYLE_PLAIN, str_text(&text), column, INDENT);
     str_release(&text);
+}
+
+/* Devices in a row are named once if they are of one model. */
+static void device_line(struct screen *s, const struct report *report, const struct device_report *device,
+                        int label_width)
+{
+    struct str text = {0};
+    device_label(&text, report, device->device);
+    str_pad(&s->text, ' ', INDENT);
+    screen_cell(s, STYLE_PLAIN, str_text(&text), label_width, false);
+    str_cut(&text, 0);
+    struct msg msg = msg_make(N_("{0} recorded"), value_ns(device->wall_ns));
+    text_msg(&text, &msg, report);
+    str_pad(&s->text, ' ', 2);
+    screen_cell(s, STYLE_PLAIN, str_text(&text), DEVICE_COLUMN, true);
+    str_cut(&text, 0);
+    msg = msg_make(N_("{0} busy"), value_ratio(busy_share(device)));
+    text_msg(&text, &msg, report);
+    screen_cell(s, STYLE_PLAIN, str_text(&text), DEVICE_COLUMN, true);
+    str_pad(&s->text, ' ', 2);
+    int left = s->width - INDENT - label_width - 2 * DEVICE_COLUMN - 4;
+    if (left >= DEVICE_BAR)
+        screen_bar(s, STYLE_GOOD, busy_share(device), DEVICE_BAR);
+    screen_newline(s);
+    str_release(&text);
+}
+
+static void several_devices(struct screen *s, const struct report *report)
+{
+    struct str text = {0}, previous = {0};
+    size_t shown = report->devices.count < DEVICES ? report->devices.count : DEVICES;
+    int label_width = 0;
+    for (size_t i = 0; i < shown; i++) {
+        str_cut(&text, 0);
+        device_label(&text, report, report->devices.at[i].device);
+        int width = screen_columns(str_text(&text));
+        label_width = width > label_width ? width : label_width;
+    }
+    int room = s->width - INDENT - 2 * DEVICE_COLUMN - 2;
+    label_width = label_width < room ? label_width : room;
+    for (size_t i = 0; i < shown; i++) {
+        const struct device_report *device = &report->devices.at[i];
+        str_cut(&text, 0);
+        model(&text, report, device);
+        if (i == 0 || strcmp(str_text(&text), str_text(&previous)) != 0)
+            screen_wrap(s, STYLE_BOLD, str_text(&text), 0, INDENT);
+        str_cut(&previous, 0);
+        str_add(&previous, str_text(&text), text.len);
+        device_line(s, report, device, label_width);
+    }
+    str_release(&text);
+    str_release(&previous);
 }
 
 static void identities(struct screen *s, const struct report *report)
 {
-    for (size_t i = 0; i < report->devices.count && i < DEVICES; i++)
-        identity(s, report, &report->devices.at[i]);
+    if (report->devices.count == 1)
+        only_device(s, report);
+    else if (report->devices.count > 1)
+        several_devices(s, report);
+    else
+        screen_wrap(s, STYLE_NOTICE, _("The recording holds no GPU work."), 0, 0);
     if (report->devices.count > DEVICES) {
-        screen_printf(s, STYLE_DIM, _("… and %zu more devices: --section ledger shows all"),
-                      report->devices.count - DEVICES);
-        screen_newline(s);
-    }
-    if (report->devices.count == 0) {
-        screen_puts(s, STYLE_NOTICE, _("The recording holds no GPU work."));
-        screen_newline(s);
+        struct msg msg = msg_make(N_("… and {0} more: --section ledger shows all"),
+                                  value_count((int64_t)report->devices.count - DEVICES));
+        struct str text = {0};
+        text_msg(&text, &msg, report);
+        str_pad(&s->text, ' ', INDENT);
+        screen_wrap(s, STYLE_DIM, str_text(&text), INDENT, INDENT);
+        str_release(&text);
     }
 }
 

@@ -55,7 +55,7 @@ static void choose_columns(struct layout *layout)
     for (const struct column *c = layout->section->columns; c->key && layout->count < MAX_COLUMNS; c++) {
         if (c->flags & COLUMN_MACHINE || c->rank > layout->options->max_rank)
             continue;
-        if (strcmp(c->key, "device") == 0 && layout->report->run->devices.count <= 1)
+        if (strcmp(c->key, "device") == 0 && layout->report->devices.count <= 1)
             continue;
         if (strcmp(c->key, "source") == 0 && layout->report->run->sources.count <= 1)
             continue;
@@ -79,6 +79,17 @@ static void measure(struct layout *layout)
         layout->natural[i] = layout->width[i] = widest;
     }
     str_release(&text);
+}
+
+/* A heading must not hide the title of a number beside it. */
+static void make_room_for_heading(struct layout *layout)
+{
+    const char *heading = layout->options->heading;
+    if (!heading || layout->count < 2 || !column_is_number(layout->columns[1]))
+        return;
+    int width = screen_columns(heading) - layout->options->indent;
+    if (width > layout->natural[0])
+        layout->natural[0] = layout->width[0] = width;
 }
 
 static int bar_width(const struct column *column)
@@ -201,6 +212,7 @@ size_t table_print(struct screen *s, const struct section *section, const struct
     layout.rows = section_pick(section, report, options->limit, options->by_weight, &layout.row_count);
     choose_columns(&layout);
     measure(&layout);
+    make_room_for_heading(&layout);
     fit(&layout, s->width);
     print_header(s, &layout);
     for (size_t r = 0; r < layout.row_count; r++)

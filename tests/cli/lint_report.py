@@ -56,7 +56,7 @@ class Linter:
             elif key.endswith(("_ns", "_bytes", "_count")) or key == "count":
                 numbers = item if isinstance(item, list) else [item]
                 self.check(all(type(n) is int for n in numbers if n is not None), f"{where} is no integer: {item}")
-            elif key.endswith("_ratio"):
+            elif key.endswith("_ratio") and key != "excess_ratio":
                 self.check(isinstance(item, (int, float)) and 0 <= item, f"{where} is no ratio: {item}")
             self.walk(item, where)
 
