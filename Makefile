@@ -47,7 +47,6 @@ build-fuzz/build.ninja: | setup-fuzz
 	@CC=clang $(SETUP) -Dtests=enabled -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false build-fuzz
 
 fuzz: build-fuzz/build.ninja
-	@$(NINJA) -C build-fuzz
 	@tools/fuzz.sh build-fuzz $(FUZZ_SECONDS)
 
 build-release/build.ninja: | setup-test

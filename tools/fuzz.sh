@@ -29,11 +29,11 @@ check() { # TITLE COMMAND...
     rm -f "$log"
 }
 
+mapfile -t targets < <(ninja -C "$build" -t targets all | sed -n 's#^\(tests/fuzz/fuzz_[a-z0-9_]*\): .*#\1#p')
+ninja -C "$build" "${targets[@]}" || exit 1
 shopt -s nullglob
-for target in "$build"/tests/fuzz/fuzz_*; do
-    if [ ! -f "$target" ] || [ ! -x "$target" ]; then
-        continue
-    fi
+for target in "${targets[@]}"; do
+    target=$build/$target
     name=${target##*/}
     seeds=(tests/fuzz/corpus/"${name#fuzz_}"/*)
     grown="$build/corpus/$name"
