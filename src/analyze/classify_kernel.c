@@ -309,21 +309,50 @@ static void text_init(struct text *text, const struct kernel_name *name)
     }
 }
 
-static bool fragment_found(const struct text *text, const struct family *family)
+/* Whether the family's fragment, which stands at the place, counts there. */
+static bool in_scope(const struct text *text, const struct family *family, size_t at, size_t length)
 {
-    size_t n = strlen(family->fragment);
-    if (family->scope == START)
-        return strncmp(text->lower + text->start, family->fragment, n) == 0;
-    const char *at = text->lower + (family->scope == NAME ? 0 : text->start);
-    const char *end = text->lower + (family->scope == NAME   ? text->length
-                                     : family->scope == HEAD ? text->head
-                                                             : text->func);
-    while (at < end && (at = memmem(at, (size_t)(end - at), family->fragment, n)) != NULL) {
-        if (!family->word || at == text->lower || !is_letter(at[-1]))
-            return true;
-        at++;
+    if (family->word && at > 0 && is_letter(text->lower[at - 1]))
+        return false;
+    switch (family->scope) {
+    case NAME:
+        return true;
+    case HEAD:
+        return at >= text->start && at + length <= text->head;
+    case FUNC:
+        return at >= text->start && at + length <= text->func;
+    case START:
+        return at == text->start;
     }
     return false;
+}
+
+enum { FAMILIES = sizeof families / sizeof *families };
+
+/* What all families that occur in the text say. The families that begin with one character are chained, so
+ * that one pass over the text asks only those that can begin at each place. */
+static unsigned find_families(const struct text *text)
+{
+    uint8_t first[256] = {0}, next[FAMILIES];
+    _Static_assert(FAMILIES < UINT8_MAX, "chains hold 1 + the row in one byte");
+    for (size_t i = 0; i < FAMILIES; i++) {
+        uint8_t *head = &first[(unsigned char)families[i].fragment[0]];
+        next[i] = *head;
+        *head = (uint8_t)(i + 1);
+    }
+    unsigned flags = 0;
+    for (size_t at = 0; at < text->length; at++) {
+        for (size_t i = first[(unsigned char)text->lower[at]]; i != 0; i = next[i - 1]) {
+            const struct family *family = &families[i - 1];
+            if (family->fragment[1] != text->lower[at + 1])
+                continue; /* nearly always */
+            size_t n = strlen(family->fragment);
+            if ((flags & family->flags) != family->flags &&
+                strncmp(text->lower + at, family->fragment, n) == 0 && in_scope(text, family, at, n))
+                flags |= family->flags;
+        }
+    }
+    return flags;
 }
 
 /* ---- patterns ------------------------------------------------------------------------------------------ */
@@ -487,10 +516,7 @@ static unsigned collect_flags(const struct kernel_name *name)
 {
     struct text text;
     text_init(&text, name);
-    unsigned flags = 0;
-    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
-        if (fragment_found(&text, &families[i]))
-            flags |= families[i].flags;
+    unsigned flags = find_families(&text);
     flags |= instruction_shape(&text);
     flags |= product(&text);
     flags |= tensile(&text);

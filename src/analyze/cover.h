@@ -13,6 +13,7 @@ struct cover_piece {
 /* A zeroed struct is a valid empty cover. */
 struct cover {
     VEC(struct cover_piece) pieces; /* disjoint, ascending */
+    size_t last_start;              /* pieces before the start of the last question */
 };
 
 /* start must not be less than that of the interval before. Empty intervals add nothing. */
@@ -32,8 +33,9 @@ static inline void cover_add(struct cover *cover, int64_t start, int64_t end)
     vec_push(&cover->pieces, ((struct cover_piece){start, end, before}));
 }
 
-/* Covered time in [start, end); O(log n), and fastest near the end of the cover. */
-int64_t cover_between(const struct cover *cover, int64_t start, int64_t end);
+/* Covered time in [start, end); O(log n), and less if starts mostly grow from call to call and ends are near
+ * the end of the cover. */
+int64_t cover_between(struct cover *cover, int64_t start, int64_t end);
 void cover_release(struct cover *cover);
 
 #endif

@@ -48,24 +48,40 @@ static void huge_values_do_not_overflow(void **state)
     assert_true(middle > -2000 && middle < 2000);
 }
 
-static void selection_agrees_with_sorting(void **state)
+/* Few values are selected, many go through a histogram first. */
+static void check_against_sorting(int n)
 {
-    (void)state;
-    enum { N = 5000 };
-    int64_t *values = mem_alloc(N * sizeof *values), *sorted = mem_alloc(N * sizeof *sorted);
+    int64_t *values = mem_alloc((size_t)n * sizeof *values), *sorted = mem_alloc((size_t)n * sizeof *sorted);
     uint32_t seed = 1;
-    for (int kind = 0; kind < 5; kind++) {
-        for (int i = 0; i < N; i++) {
+    for (int kind = 0; kind < 8; kind++) {
+        for (int i = 0; i < n; i++) {
             seed = seed * 1664525u + 1013904223u;
-            int64_t shapes[] = {(int64_t)(seed >> 8), (int64_t)(seed >> 30), i, N - i, i % 2 ? i : N - i};
+            int64_t shapes[] = {(int64_t)(seed >> 8),
+                                (int64_t)(seed >> 30),
+                                i,
+                                n - i,
+                                i % 2 ? i : n - i,
+                                i % 1000 ? (int64_t)(seed >> 20) : INT64_MAX - i, /* a long tail */
+                                (int64_t)(seed >> 8) - (1 << 23),
+                                42};
             values[i] = sorted[i] = shapes[kind];
         }
-        qsort(sorted, N, sizeof *sorted, ascending);
-        for (int k = 0; k < N; k += 119)
-            assert_int_equal(stat_percentile(values, N, (double)k / (N - 1)), sorted[k]);
+        qsort(sorted, (size_t)n, sizeof *sorted, ascending);
+        for (int k = 0; k < n; k += n / 40)
+            assert_int_equal(stat_percentile(values, (size_t)n, (double)k / (n - 1)), sorted[k]);
+        int64_t middle = stat_percentile(values, (size_t)n, 0.5);
+        assert_int_equal(middle, sorted[n / 2 - 1] + (sorted[n / 2] - sorted[n / 2 - 1] + 1) / 2);
     }
     free(values);
     free(sorted);
+}
+
+static void selection_agrees_with_sorting(void **state)
+{
+    (void)state;
+    check_against_sorting(40);
+    check_against_sorting(5000);
+    check_against_sorting(20000);
 }
 
 int main(void)
