@@ -158,10 +158,12 @@ bool json_more(struct json_reader *r, const char **p, const char **keep)
 {
     if (r->lenient) {
         r->state = r->end == r->full_end && r->eof ? JSON_END : JSON_BAD;
+        r->at = r->end;
         return false;
     }
     if (r->eof || r->held) {
         r->state = r->eof ? JSON_END : JSON_MORE;
+        r->at = r->end;
         return false;
     }
     size_t offset = (size_t)(*p - *keep);
@@ -398,10 +400,14 @@ static inline bool string_end(struct json_reader *r, const char **start, const c
     }
 }
 
-bool json_read_string(struct json_reader *r, struct json_text *text)
+/* Each of the four calls that a record consists of has a short way, which reads what is in the window and
+ * needs no thought, and a long way for everything else. */
+#define LONG_WAY __attribute__((noinline, cold))
+
+LONG_WAY static bool read_string(struct json_reader *r, struct json_text *text)
 {
     if (json_peek(r) != JSON_STRING)
-        return r->state == JSON_OK && json_fail(r, r->at);
+        return json_fail(r, r->at);
     if (r->lenient)
         return json_lenient_string(r, text);
     const char *start = r->at + 1, *p = start;
@@ -411,10 +417,21 @@ bool json_read_string(struct json_reader *r, struct json_text *text)
         return false;
     r->at = p + 1;
     r->need_comma = true;
-    if (!escaped && !high)
-        *text = (struct json_text){start, (size_t)(p - start)};
-    else
-        json_take_string(r, start, p, escaped, high != 0, text);
+    json_take_string(r, start, p, escaped, high != 0, text);
+    return true;
+}
+
+bool json_read_string(struct json_reader *r, struct json_text *text)
+{
+    if (r->state != JSON_OK || *r->at != '"' || r->lenient)
+        return read_string(r, text);
+    unsigned high = 0;
+    const char *start = r->at + 1, *p = json_scan_string(start, &high);
+    if (*p != '"' || high)
+        return read_string(r, text);
+    r->at = p + 1;
+    r->need_comma = true;
+    *text = (struct json_text){start, (size_t)(p - start)};
     return true;
 }
 
@@ -435,7 +452,7 @@ static inline bool pass_blank(struct json_reader *r, const char **p, const char 
     }
 }
 
-enum json_type json_peek(struct json_reader *r)
+enum json_type json_peek_far(struct json_reader *r)
 {
     if (r->state != JSON_OK)
         return JSON_NONE;
@@ -477,7 +494,7 @@ bool json_assume(struct json_reader *r, enum json_type type)
 bool json_enter(struct json_reader *r, enum json_type type)
 {
     if (json_peek(r) != type)
-        return r->state == JSON_OK && json_fail(r, r->at);
+        return json_fail(r, r->at);
     if (!json_assume(r, type))
         return false;
     r->at++;
@@ -486,7 +503,7 @@ bool json_enter(struct json_reader *r, enum json_type type)
 
 /* To the next member or element: passes blanks and the comma. False at the end of the container, which it
  * closes, and on errors. */
-static inline bool next_value(struct json_reader *r, char close)
+LONG_WAY static bool find_value(struct json_reader *r, char close)
 {
     if (r->state != JSON_OK)
         return false;
@@ -516,10 +533,30 @@ static inline bool next_value(struct json_reader *r, char close)
     return true;
 }
 
-bool json_next_key(struct json_reader *r, struct json_text *key)
+static inline bool next_value(struct json_reader *r, char close)
 {
-    if (!next_value(r, '}'))
+    const char *p = r->at;
+    if (r->state != JSON_OK)
         return false;
+    if (*p == ',' && r->need_comma) {
+        p = json_scan_blank(p + 1);
+        if (*p == ',' || *p == close || p >= r->end)
+            return find_value(r, close);
+        r->need_comma = false;
+        r->at = p;
+        return true;
+    }
+    p = json_scan_blank(p);
+    if (*p != close || !r->need_comma)
+        return find_value(r, close);
+    r->at = p + 1;
+    r->depth--;
+    return false;
+}
+
+/* The key that begins at r->at, and its colon. */
+LONG_WAY static bool read_key(struct json_reader *r, struct json_text *key)
+{
     if (*r->at != '"')
         return json_fail(r, r->at);
     const char *start = r->at + 1, *p = start;
@@ -529,14 +566,26 @@ bool json_next_key(struct json_reader *r, struct json_text *key)
         return false;
     size_t length = (size_t)(p - start);
     p++;
-    if (*p != ':' && !pass_blank(r, &p, &start))
+    if (!pass_blank(r, &p, &start))
         return false;
     if (*p != ':')
         return json_fail(r, p);
     r->at = p + 1;
-    *key = (struct json_text){start, length};
-    if (escaped || high)
-        json_take_string(r, start, start + length, escaped, high != 0, key);
+    json_take_string(r, start, start + length, escaped, high != 0, key);
+    return true;
+}
+
+bool json_next_key(struct json_reader *r, struct json_text *key)
+{
+    if (!next_value(r, '}'))
+        return false;
+    unsigned high = 0;
+    const char *start = r->at + 1, *p = json_scan_string(start, &high);
+    if (*r->at != '"' || *p != '"' || p[1] != ':' || high)
+        return read_key(r, key);
+    p += 2;
+    r->at = p + (*p == ' ');
+    *key = (struct json_text){start, (size_t)(p - 2 - start)};
     return true;
 }
 
@@ -568,10 +617,10 @@ static bool word_known(struct json_reader *r, const char *p, size_t length)
     return pythonic;
 }
 
-bool json_read_word(struct json_reader *r, struct json_text *text)
+LONG_WAY static bool read_word(struct json_reader *r, struct json_text *text)
 {
     if (json_peek(r) != JSON_WORD)
-        return r->state == JSON_OK && json_fail(r, r->at);
+        return json_fail(r, r->at);
     const char *start = r->at, *p = start;
     for (;;) {
         p = json_scan_word(p);
@@ -594,6 +643,27 @@ bool json_read_word(struct json_reader *r, struct json_text *text)
     return true;
 }
 
+bool json_read_word(struct json_reader *r, struct json_text *text)
+{
+    const char *start = r->at, *p = json_scan_word(start);
+    if (r->state != JSON_OK || *start < '0' || *start > '9' || p >= r->end)
+        return read_word(r, text);
+    r->at = p;
+    r->need_comma = true;
+    *text = (struct json_text){start, (size_t)(p - start)};
+    return true;
+}
+
+bool json_expect_end(struct json_reader *r)
+{
+    if (r->state != JSON_OK)
+        return false;
+    enum json_type next = json_peek(r);
+    if (r->state == JSON_END)
+        r->state = JSON_OK; /* whoever reads on will meet the end again */
+    return (next == JSON_NONE && r->state == JSON_OK) || json_fail(r, r->at);
+}
+
 bool json_read_scalar(struct json_reader *r, struct json_text *text)
 {
     switch (json_peek(r)) {
@@ -610,12 +680,26 @@ bool json_read_scalar(struct json_reader *r, struct json_text *text)
 bool json_read_raw(struct json_reader *r, struct json_text *raw)
 {
     if (json_peek(r) == JSON_NONE)
-        return r->state == JSON_OK && json_fail(r, r->at);
+        return json_fail(r, r->at);
     const char *start = r->at;
     if (!json_skip(r))
         return false;
     *raw = (struct json_text){start, (size_t)(r->at - start)};
     return true;
+}
+
+bool json_read_text(struct json_reader *r, struct json_text *text)
+{
+    if (*r->at >= '0' && *r->at <= '9')
+        return json_read_word(r, text);
+    switch (json_peek(r)) {
+    case JSON_STRING:
+        return json_read_string(r, text);
+    case JSON_WORD:
+        return json_read_word(r, text);
+    default:
+        return json_read_raw(r, text);
+    }
 }
 
 /* ---- skipping ------------------------------------------------------------------------------------------ */
@@ -651,38 +735,49 @@ static inline bool skip_string(struct json_reader *r, const char **p)
     return may_follow_string(**p) || json_fail(r, *p);
 }
 
+/* Opens or closes a container at the bracket at p. */
+static inline bool skip_bracket(struct json_reader *r, const char *p)
+{
+    if (*p == '{' || *p == '[') {
+        if (r->depth >= r->max_depth)
+            return json_fail(r, p);
+        json_push(r, *p == '[');
+        return true;
+    }
+    if (*p == '\0' || json_in_array(r) != (*p == ']'))
+        return json_fail(r, p);
+    r->depth--;
+    return true;
+}
+
 /* Passes everything until depth containers are open. */
 static bool skip_to_depth(struct json_reader *r, int depth)
 {
     const char *p = r->at;
     while (r->depth > depth) {
-        p = json_scan_structure(p);
-        if (p >= r->end) {
-            p = r->end;
-            if (!json_more(r, &p, &p))
+        unsigned stops = json_structure_mask(p);
+        const char *block = p;
+        p += 16;
+        for (; stops; stops &= stops - 1) {
+            const char *stop = block + __builtin_ctz(stops);
+            if (stop >= r->end) {
+                p = r->end;
+                if (!json_more(r, &p, &p))
+                    return false;
+                break;
+            }
+            if (*stop == '"') {
+                p = stop;
+                if (!skip_string(r, &p))
+                    return false;
+                break;
+            }
+            if (!skip_bracket(r, stop))
                 return false;
-            continue;
-        }
-        switch (*p) {
-        case '"':
-            if (!skip_string(r, &p))
-                return false;
-            break;
-        case '{':
-        case '[':
-            if (r->depth >= r->max_depth)
-                return json_fail(r, p);
-            json_push(r, *p++ == '[');
-            break;
-        case '}':
-        case ']':
-            if (json_in_array(r) != (*p == ']'))
-                return json_fail(r, p);
-            r->depth--;
-            p++;
-            break;
-        default:
-            return json_fail(r, p); /* a zero byte */
+            if (r->depth == depth) {
+                p = stop + 1;
+                break;
+            }
         }
     }
     r->at = p;
@@ -702,6 +797,8 @@ bool json_skip(struct json_reader *r)
 {
     struct json_text text;
     int depth = r->depth;
+    if (*r->at >= '0' && *r->at <= '9')
+        return json_read_word(r, &text);
     switch (json_peek(r)) {
     case JSON_STRING:
         return json_read_string(r, &text);
@@ -713,6 +810,6 @@ bool json_skip(struct json_reader *r)
             return false;
         return r->lenient ? json_lenient_skip(r, depth) : skip_to_depth(r, depth);
     default:
-        return r->state == JSON_OK && json_fail(r, r->at);
+        return json_fail(r, r->at);
     }
 }

@@ -124,7 +124,18 @@ void json_close(struct json_reader *r);
 /* ---- values -------------------------------------------------------------------------------------------- */
 
 /* The type of the next value; consumes blanks only. */
-enum json_type json_peek(struct json_reader *r);
+enum json_type json_peek_far(struct json_reader *r);
+static inline enum json_type json_peek(struct json_reader *r)
+{
+    switch (*r->at) { /* the long way where the type alone does not tell the answer */
+    case '"':
+    case '{':
+    case '[':
+        return r->state == JSON_OK ? (enum json_type) * r->at : JSON_NONE;
+    default:
+        return json_peek_far(r);
+    }
+}
 /* Opens the container that comes next; any other value is JSON_BAD. */
 bool json_enter(struct json_reader *r, enum json_type type);
 /* As json_enter(), for an opening bracket that is not there. */
@@ -143,6 +154,11 @@ bool json_read_scalar(struct json_reader *r, struct json_text *text);
 /* Passes over any value and yields its bytes as they stand, quotes and brackets included. Only inside a hold.
  */
 bool json_read_raw(struct json_reader *r, struct json_text *raw);
+/* A string decoded, a word as its bytes, a container raw. Only inside a hold. */
+bool json_read_text(struct json_reader *r, struct json_text *text);
+/* Checks that no further value follows directly: else the value just read ended too early (a quote inside a
+ * text). */
+bool json_expect_end(struct json_reader *r);
 /* Passes over any value, in constant memory unless held. */
 bool json_skip(struct json_reader *r);
 /* Passes over what is left of the open container and closes it. */

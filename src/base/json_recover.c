@@ -34,7 +34,7 @@ static bool is_member(const char *p, const char *end)
 /* Whether a quote that has p behind it ends a value of the open container. */
 static bool quote_ends_value(const struct json_reader *r, const char *p)
 {
-    const char *end = r->end - p > LOOK_AROUND ? p + LOOK_AROUND : r->end;
+    const char *end = r->full_end - p > LOOK_AROUND ? p + LOOK_AROUND : r->full_end;
     bool array = json_in_array(r);
     p = pass_blanks(p, end);
     if (p == end)

@@ -131,17 +131,13 @@ static inline const char *json_scan_word(const char *p)
     }
 }
 
-/* First quote, bracket, brace or zero. */
-static inline const char *json_scan_structure(const char *p)
+/* Bit i: byte i of the 16 at p is a quote, bracket, brace or zero. */
+static inline unsigned json_structure_mask(const char *p)
 {
-    for (;; p += 16) {
-        json_block v = json_load(p);
-        json_block braces = json_set_bits(v, 0x20);
-        unsigned stops = json_mask(json_or(json_or(json_eq(braces, '}'), json_eq(braces, '{')),
-                                           json_or(json_eq(v, '"'), json_eq(v, 0))));
-        if (stops)
-            return p + __builtin_ctz(stops);
-    }
+    json_block v = json_load(p);
+    json_block braces = json_set_bits(v, 0x20);
+    return json_mask(json_or(json_or(json_eq(braces, '}'), json_eq(braces, '{')),
+                             json_or(json_eq(v, '"'), json_eq(v, 0))));
 }
 
 #endif

@@ -54,48 +54,65 @@ static const struct chrome_word arg_list[] = {
 
 /* ---- words --------------------------------------------------------------------------------------------- */
 
-static inline uint64_t word_prefix(const char *p, size_t length)
+struct word_key {
+    uint64_t first, last;
+};
+
+/* The first and last eight bytes of a word; a shorter word fills up with zeros. */
+static inline struct word_key word_key(const char *p, size_t length)
 {
-    uint64_t bytes;
-    memcpy(&bytes, p, sizeof bytes);
+    struct word_key key;
+    memcpy(&key.first, p, 8);
+    if (length < 8) {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    return length < 8 ? bytes & ((UINT64_C(1) << 8 * length) - 1) : bytes;
+        key.first &= (UINT64_C(1) << 8 * length) - 1;
 #else
-    return length < 8 ? bytes >> (64 - 8 * length) : bytes;
+        key.first &= ~(UINT64_MAX >> 8 * length);
 #endif
+        key.last = key.first;
+    } else {
+        memcpy(&key.last, p + length - 8, 8);
+    }
+    return key;
+}
+
+static inline unsigned word_slot(struct word_key key, size_t length)
+{
+    uint64_t mixed = (key.first ^ key.last << 7 ^ length) * UINT64_C(0x9e3779b97f4a7c15);
+    return (unsigned)(mixed >> 56) % CHROME_WORD_SLOTS;
 }
 
 void chrome_words_init(struct chrome_words *words, const struct chrome_word *list, size_t count)
 {
-    uint8_t filled = 0;
     assert(count <= CHROME_WORDS_MAX);
-    for (size_t length = 0; length <= CHROME_WORD_LENGTH_MAX; length++) {
-        words->first[length] = filled;
-        for (size_t i = 0; i < count; i++) {
-            char padded[8] = {0};
-            if (strlen(list[i].text) != length)
-                continue;
-            memcpy(padded, list[i].text, length < 8 ? length : 8);
-            words->text[filled] = list[i].text;
-            words->value[filled] = list[i].value;
-            words->prefix[filled++] = word_prefix(padded, length);
-        }
+    memset(words, 0, sizeof *words);
+    for (size_t i = 0; i < count; i++) {
+        char padded[CHROME_WORD_LENGTH_MAX + 8] = {0};
+        size_t length = strlen(list[i].text);
+        assert(length > 0 && length <= CHROME_WORD_LENGTH_MAX);
+        memcpy(padded, list[i].text, length);
+        struct word_key key = word_key(padded, length);
+        unsigned slot = word_slot(key, length);
+        while (words->slots[slot].text)
+            slot = (slot + 1) % CHROME_WORD_SLOTS;
+        words->slots[slot] =
+            (struct chrome_word_slot){key.first, key.last, list[i].text, (uint32_t)length, list[i].value};
     }
-    words->first[CHROME_WORD_LENGTH_MAX + 1] = filled;
 }
 
 uint8_t chrome_words_find(const struct chrome_words *words, struct json_text text)
 {
     if (text.length == 0 || text.length > CHROME_WORD_LENGTH_MAX)
         return CHROME_WORD_NONE;
-    uint64_t prefix = word_prefix(text.at, text.length);
-    for (unsigned i = words->first[text.length]; i < words->first[text.length + 1]; i++) {
-        if (words->prefix[i] != prefix)
-            continue;
-        if (text.length <= 8 || memcmp(text.at + 8, words->text[i] + 8, text.length - 8) == 0)
-            return words->value[i];
+    struct word_key key = word_key(text.at, text.length);
+    for (unsigned i = word_slot(key, text.length);; i = (i + 1) % CHROME_WORD_SLOTS) {
+        const struct chrome_word_slot *slot = &words->slots[i];
+        if (!slot->text)
+            return CHROME_WORD_NONE;
+        if (slot->first == key.first && slot->last == key.last && slot->length == text.length &&
+            (text.length <= 16 || memcmp(text.at + 8, slot->text + 8, text.length - 16) == 0))
+            return slot->value;
     }
-    return CHROME_WORD_NONE;
 }
 
 /* ---- the event ----------------------------------------------------------------------------------------- */
@@ -106,18 +123,10 @@ void chrome_event_reader_init(struct chrome_event_reader *reader)
     chrome_words_init(&reader->args, arg_list, sizeof arg_list / sizeof *arg_list);
 }
 
-/* Scalars decoded, containers raw. */
-static bool read_field(struct json_reader *json, struct chrome_event *event, uint8_t field)
+static inline bool read_field(struct json_reader *json, struct chrome_event *event, uint8_t field)
 {
     event->has |= UINT64_C(1) << field;
-    switch (json_peek(json)) {
-    case JSON_STRING:
-        return json_read_string(json, &event->text[field]);
-    case JSON_WORD:
-        return json_read_word(json, &event->text[field]);
-    default:
-        return json_read_raw(json, &event->text[field]);
-    }
+    return json_read_text(json, &event->text[field]);
 }
 
 static bool read_args(const struct chrome_event_reader *reader, struct json_reader *json,

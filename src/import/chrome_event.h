@@ -66,17 +66,19 @@ struct chrome_event {
     struct json_text text[FIELD_COUNT];
 };
 
-/* Words and the small numbers that they stand for, found by length and first bytes. */
-enum { CHROME_WORDS_MAX = 64, CHROME_WORD_LENGTH_MAX = 40 };
+/* Words and the small numbers that they stand for: a hash table of their lengths and outer bytes. */
+enum { CHROME_WORDS_MAX = 64, CHROME_WORD_SLOTS = 256, CHROME_WORD_LENGTH_MAX = 40 };
 struct chrome_word {
     const char *text;
     uint8_t value;
 };
 struct chrome_words {
-    uint8_t first[CHROME_WORD_LENGTH_MAX + 2]; /* first entry of a length */
-    uint8_t value[CHROME_WORDS_MAX];
-    uint64_t prefix[CHROME_WORDS_MAX];
-    const char *text[CHROME_WORDS_MAX];
+    struct chrome_word_slot {
+        uint64_t first, last; /* eight bytes each; they overlap in short words */
+        const char *text;     /* NULL: empty */
+        uint32_t length;
+        uint8_t value;
+    } slots[CHROME_WORD_SLOTS];
 };
 #define CHROME_WORD_NONE UINT8_MAX
 

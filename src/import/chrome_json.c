@@ -31,6 +31,7 @@ struct document {
     int64_t record_end; /* offset behind the last complete record */
     int64_t next_progress;
     bool in_record;
+    bool truncated;
     bool has_events;
 };
 
@@ -110,8 +111,8 @@ static enum outcome read_events(struct document *d)
     int depth = json->depth;
     d->has_events = true;
     for (;;) {
-        int64_t offset = json_offset(json);
         bool item = json_next_item(json);
+        int64_t offset = json_offset(json);
         if (item && (json_peek(json) == JSON_OBJECT ? read_event(d) : json_skip(json)))
             continue;
         if (json->state == JSON_OK)
@@ -144,6 +145,7 @@ static bool read_metadata(struct document *d, struct json_text key)
     do {
         json_hold(json);
         json_read_raw(json, &raw);
+        json_expect_end(json);
     } while (json_retry(json));
     if (json->state == JSON_OK) {
         struct json_reader value;
@@ -198,7 +200,7 @@ static bool read_object(struct document *d)
         if (json->state == JSON_END)
             return false;
         run_repair(c->run, c->source, N_("metadata that could not be understood left out"), 1, offset);
-        if (!json_seek(json, &document_marks, depth))
+        if (!json_seek(json, d->has_events ? &event_marks : &document_marks, depth))
             return false;
         if (json_peek(json) == JSON_OBJECT && json_assume(json, JSON_ARRAY) && read_events(d) == INPUT_ENDED)
             return false;
@@ -242,8 +244,8 @@ static void read_documents(struct document *d)
         else if (documents > 0)
             run_repair(c->run, c->source, N_("further JSON documents in the same file read too"), 1, offset);
         if (!read_document(d)) {
-            int64_t left = json_offset(json) - d->record_end;
-            c->run->losses.truncated_bytes += left;
+            d->truncated = true;
+            c->run->losses.truncated_bytes += json_offset(json) - d->record_end;
             run_repair(c->run, c->source, N_("the JSON ends early; everything before the break was read"), 1,
                        d->record_end);
             return;
@@ -337,12 +339,10 @@ static int chrome_read(struct run *run, struct stream *in, const struct import_o
 {
     struct document d = {0};
     begin(&d.chrome, run, in, options, err);
-    int64_t truncated = run->losses.truncated_bytes;
     read_documents(&d);
     int code = json_failed(&d.chrome.json);
-    bool whole = run->losses.truncated_bytes == truncated;
     finish(&d.chrome);
-    if (code == 0 && whole && !d.has_events)
+    if (code == 0 && !d.truncated && !d.has_events)
         return err_set(err, ERR_INPUT, stream_path(in), -1,
                        _("a Chrome trace holds a list called \"traceEvents\""),
                        _("this JSON has no list of events"));

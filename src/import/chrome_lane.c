@@ -99,7 +99,7 @@ void chrome_label(struct chrome *c, const struct chrome_event *event)
 /* An id that chrome_lane_id() made from a text names itself. */
 static uint32_t self_name(int64_t id)
 {
-    int64_t name = -(INT64_C(1) << 32) - id;
+    int64_t name = id < 0 ? -(INT64_C(1) << 32) - id : 0;
     return name > 0 && name < UINT32_MAX ? (uint32_t)name : 0;
 }
 
