@@ -183,10 +183,10 @@ static void read_metrics(struct nsys *n)
     struct nsys_scan scan;
     if (nsys_scan_begin(&scan, &n->db, "GPU_METRICS", columns, NSYS_COUNT(columns))) {
         while (nsys_scan_next(&scan)) {
-            int64_t time, type = 0, id = 0, value = 0;
+            int64_t time, type = 0, id = 0;
+            double value = 0;
             bool whole = nsys_scan_int(&scan, 1, &type) == CELL_INT &&
-                         nsys_scan_int(&scan, 2, &id) == CELL_INT &&
-                         nsys_scan_int(&scan, 3, &value) == CELL_INT;
+                         nsys_scan_int(&scan, 2, &id) == CELL_INT && nsys_scan_number(&scan, 3, &value);
             uint32_t at = map_get(&metrics.index, hash_pair((uint64_t)type, (uint64_t)id));
             if (!whole || at == MAP_ABSENT) {
                 n->run->losses.malformed++;
@@ -199,7 +199,7 @@ static void read_metrics(struct nsys *n)
             if (m->series == NONE) /* the low byte of a type is the GPU it was sampled on */
                 m->series = run_series(n->run, run_text(n->run, m->name), nsys_gpu_device(n, type & 0xff),
                                        NONE, m->unit);
-            add_sample(n, time, (double)value * m->factor, m->series);
+            add_sample(n, time, value * m->factor, m->series);
         }
     }
     map_release(&metrics.index);

@@ -472,6 +472,13 @@ int64_t nsys_scan_int_or(struct nsys_scan *scan, int column, int64_t fallback)
     return value;
 }
 
+bool nsys_scan_number(struct nsys_scan *scan, int column, double *value)
+{
+    int type = sqlite3_column_type(scan->stmt, column + 1);
+    *value = sqlite3_column_double(scan->stmt, column + 1);
+    return type == SQLITE_INTEGER || type == SQLITE_FLOAT;
+}
+
 const char *nsys_scan_text(struct nsys_scan *scan, int column, size_t *length)
 {
     *length = 0;

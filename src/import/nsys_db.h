@@ -104,6 +104,8 @@ static inline bool nsys_scan_has(const struct nsys_scan *scan, int column)
 enum nsys_cell nsys_scan_int(struct nsys_scan *scan, int column, int64_t *value);
 /* The integer, or fallback for NULL and for what is no integer (counted in bad_cells). */
 int64_t nsys_scan_int_or(struct nsys_scan *scan, int column, int64_t fallback);
+/* An integer or a real number; false for anything else. */
+bool nsys_scan_number(struct nsys_scan *scan, int column, double *value);
 /* The text of a TEXT cell, NULL for any other. Valid until the next step; may hold any byte. */
 const char *nsys_scan_text(struct nsys_scan *scan, int column, size_t *length);
 enum nsys_cell nsys_scan_type(struct nsys_scan *scan, int column);

@@ -213,7 +213,7 @@ static void pages_that_are_linked_many_times_do_not_multiply_rows(void **state)
     }
     assert_true(changed > 10);
     int64_t ops = survive(bytes.ptr, bytes.len);
-    assert_in_range(ops, 1, MANY);
+    assert_in_range(ops, 1, 1000); /* a leaf or two, not a leaf a link */
     str_release(&bytes);
 }
 

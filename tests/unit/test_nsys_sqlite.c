@@ -319,6 +319,13 @@ static void schema_1_is_read_without_the_columns_that_came_later(void **state)
     assert_span(&run, 90, 310, SPAN_ANNOTATION, "iteration", "");
     assert_int_equal(run.marks.count, 1);
     assert_int_equal(run.sources.at[0].base_ns, 0);
+    assert_int_equal(run.devices.count, 1);
+    const struct device *d = &run.devices.at[run_op_device(&run, kernel)];
+    assert_string_equal(run_text(&run, d->name), "Tesla V100");
+    assert_int_equal(d->sm_count, 80);
+    assert_int_equal(d->max_threads_per_sm, 2048);
+    assert_int_equal(d->cc_major, 7);
+    assert_int_equal(d->memory_bytes, 16945512448);
     assert_int_equal(run.sources.at[0].repairs.count, 0);
     assert_no_losses(&run);
     run_release(&run);
