@@ -15,7 +15,7 @@
 
 enum { BARS_MIN = 5, BARS_FEW = 3 };
 enum { LONGEST_FIRST = 8, LONGEST_LAST = 1 << 16 }; /* how many of the longest pauses vote, doubling */
-enum { VOTE_REACH = 6 };                            /* each with so many that follow it */
+enum { VOTE_REACH = 8 };                            /* each with so many that follow it */
 static const double votes_needed = 0.6;             /* share of all bars that must have voted */
 
 /* Below which share of the random variation a number of bars counts as even. With random pauses, less than

@@ -16,21 +16,27 @@ enum { STEPS_MIN = 3, LEVELS_MAX = 16, GRAM = 4 };
 /* A unit of fewer ops is too small to be a step if the pauses say that several belong together. */
 enum { UNIT_OPS_MIN = 8 };
 
-static const double alike = 0.75;   /* matched share of two segments that count as the same unit */
+static const double alike = 0.7;    /* matched share of two segments that count as the same unit */
 static const double size_low = 0.8; /* and their sizes, in launches, against the typical one */
 static const double size_high = 1.25;
-static const double quality_min = 0.6;    /* least share of all launches in such segments */
-static const double uneven_max = 0.7;     /* squared variation of an anchor's distances; about 1 is random */
+static const double quality_min = 0.6; /* least share of all launches in such segments */
+static const double uneven_max = 0.5;  /* share of an anchor's distances that may differ from the usual one */
 static const double outer_quality = 0.85; /* of the best level's quality that an outer one must reach */
 static const double inner_quality = 0.7;  /* that lets an inner level replace an outer one */
-static const double remainder_launches = 0.1; /* of an inner unit: what an outer unit has besides, to count */
-static const double remainder_busy = 0.03;
-static const double remainder_like = 0.3; /* of an inner unit: enough besides to look at what it is … */
-static const double remainder_own = 0.3;  /* … namely the share with symbols that the inner unit lacks */
-static const double pause_apart = 3;      /* inner units set apart by pauses are steps themselves … */
-static const double pause_as_outer = 0.5;
-static const double pause_clear = 1.5; /* a pause longer than others by so much decides where to cut */
-enum { PAUSED_REPEATS = 6 };           /* … if an outer unit holds at least so many */
+static const double pause_clear = 1.5;    /* a pause longer than others by so much decides where to cut */
+
+/* An outer unit is a step of its own, and not just several inner ones, if what it has besides them is enough:
+ * so much of one inner unit's launches or device time, or so many launches of kinds that the inner one lacks
+ * (an optimizer). */
+static const double besides_launches = 0.1, besides_busy = 0.03;
+enum { BESIDES_OWN = 8 };
+/* But if that is a good deal of one inner unit, and hardly any of it of other kinds, it is more of the same:
+ * a validation pass now and then. */
+static const double more_of_same = 0.3, more_own = 0.3;
+/* And so many inner units are steps themselves if pauses set them apart that are so much longer than those
+ * within, and not so much shorter than those between outer units. */
+enum { PAUSED_REPEATS = 6 };
+static const double paused_within = 3, paused_outer = 0.5;
 
 struct tokens {
     size_t count;
@@ -184,27 +190,52 @@ static int by_evenness(const void *a, const void *b)
 
 struct spacing {
     uint32_t count, first, last;
-    double squares; /* of the distances between neighbours */
+    uint32_t usual, votes; /* the distance to the one before that most agree on, by majority vote */
+    uint32_t near;         /* how many do */
 };
 
-/* The most even anchor for each number of occurrences, at most LEVELS_MAX, fewest occurrences first. */
-static size_t find_levels(const struct tokens *t, struct level levels[LEVELS_MAX])
+static bool is_near(uint32_t distance, uint32_t usual)
+{
+    return distance >= usual - usual / 4 && distance <= usual + usual / 4;
+}
+
+/* Where each id occurs, and how evenly. */
+static struct spacing *measure_spacing(const struct tokens *t)
 {
     struct spacing *spacing = mem_zalloc(t->ids, sizeof *spacing);
     for (uint32_t i = 0; i < t->count; i++) {
         struct spacing *at = &spacing[t->id[i]];
-        double distance = at->count ? (double)(i - at->last) : 0;
-        at->squares += distance * distance;
-        at->first = at->count++ ? at->first : i;
+        if (at->count++ == 0) {
+            at->first = i;
+        } else if (at->votes == 0) {
+            at->usual = i - at->last;
+            at->votes = 1;
+        } else {
+            at->votes += is_near(i - at->last, at->usual) ? 1 : UINT32_MAX;
+        }
         at->last = i;
     }
+    for (uint32_t id = 0; id < t->ids; id++)
+        spacing[id].last = spacing[id].first;
+    for (uint32_t i = 0; i < t->count; i++) {
+        struct spacing *at = &spacing[t->id[i]];
+        at->near += i > at->first && is_near(i - at->last, at->usual);
+        at->last = i;
+    }
+    return spacing;
+}
+
+/* The most even anchor for each number of occurrences, at most LEVELS_MAX, fewest occurrences first. */
+static size_t find_levels(const struct tokens *t, struct level levels[LEVELS_MAX])
+{
+    struct spacing *spacing = measure_spacing(t);
     VEC(struct level) found = {0};
     for (uint32_t id = 0; id < t->ids; id++) {
         const struct spacing *at = &spacing[id];
         double span = (double)(at->last - at->first), gaps = (double)at->count - 1;
         if (at->count < STEPS_MIN || span * (gaps + 1) < gaps * quality_min * (double)t->count)
             continue;
-        double uneven = gaps * at->squares / (span * span) - 1;
+        double uneven = 1 - (double)at->near / gaps;
         if (uneven <= uneven_max)
             vec_push(&found, ((struct level){.anchor = id, .occurrences = at->count, .uneven = uneven}));
     }
@@ -394,9 +425,14 @@ static int64_t busy_between(const struct sequence *s, const struct tokens *t, co
     return sum;
 }
 
-/* Of what the outer unit holds besides `repeats` inner ones: the share whose symbols the inner one lacks. */
-static double own_share(const struct sequence *s, const struct tokens *t, const struct level *outer,
-                        const struct level *inner, size_t repeats)
+/* What an outer unit holds besides so many inner ones, in launches. */
+struct remainder {
+    int64_t all;
+    int64_t own; /* of these, with symbols that the inner unit lacks */
+};
+
+static struct remainder count_remainder(const struct sequence *s, const struct tokens *t,
+                                        const struct level *outer, const struct level *inner, int64_t repeats)
 {
     int64_t *in_outer = mem_zalloc(s->symbols, sizeof *in_outer);
     int64_t *in_inner = mem_zalloc(s->symbols, sizeof *in_inner);
@@ -404,35 +440,35 @@ static double own_share(const struct sequence *s, const struct tokens *t, const 
         in_outer[s->symbol[i]] += s->ops[i] > 0;
     for (uint32_t i = t->first[inner->template_first]; i < t->first[inner->template_end]; i++)
         in_inner[s->symbol[i]] += s->ops[i] > 0;
-    int64_t own = 0, besides = 0;
+    struct remainder remainder = {0};
     for (uint32_t symbol = 0; symbol < s->symbols; symbol++) {
-        int64_t more = in_outer[symbol] - (int64_t)repeats * in_inner[symbol];
-        besides += max_ns(more, 0);
-        own += in_inner[symbol] == 0 ? max_ns(more, 0) : 0;
+        int64_t more = max_ns(in_outer[symbol] - repeats * in_inner[symbol], 0);
+        remainder.all += more;
+        remainder.own += in_inner[symbol] == 0 ? more : 0;
     }
     free(in_outer);
     free(in_inner);
-    return besides > 0 ? (double)own / (double)besides : 0;
+    return remainder;
 }
 
 /* Whether the outer unit is no more than several inner ones, so that the inner one is the step. */
 static bool is_only_repeats(const struct sequence *s, const struct tokens *t, const struct level *outer,
                             const struct level *inner)
 {
-    size_t repeats = (inner->steps + outer->steps / 2) / outer->steps;
+    int64_t repeats = (int64_t)((inner->steps + outer->steps / 2) / outer->steps);
     if (repeats < 2 || inner->quality < inner_quality)
         return false;
+    struct remainder besides = count_remainder(s, t, outer, inner, repeats);
+    double all = (double)besides.all, own = (double)besides.own;
     double launches = launches_between(t, inner->template_first, inner->template_end);
-    double besides =
-        launches_between(t, outer->template_first, outer->template_end) - (double)repeats * launches;
     double busy = (double)busy_between(s, t, inner);
     double busy_besides = (double)busy_between(s, t, outer) - (double)repeats * busy;
-    if (besides < remainder_launches * launches && busy_besides < remainder_busy * busy)
+    if (all < besides_launches * launches && busy_besides < besides_busy * busy && besides.own < BESIDES_OWN)
         return true;
-    if (besides >= remainder_like * launches && own_share(s, t, outer, inner, repeats) < remainder_own)
+    if (all >= more_of_same * launches && own < more_own * all)
         return true;
-    return repeats >= PAUSED_REPEATS && inner->pause >= pause_apart * inner->pause_inside &&
-           inner->pause >= pause_as_outer * outer->pause;
+    return repeats >= PAUSED_REPEATS && inner->pause >= paused_within * inner->pause_inside &&
+           inner->pause >= paused_outer * outer->pause;
 }
 
 /* The step among count levels, fewest occurrences first; NULL if none is good enough. */
@@ -488,7 +524,9 @@ static size_t first_whole(const struct sequence *s, const struct unit *unit, uin
 
 static bool is_like_unit(const struct sequence *s, const struct unit *unit, uint32_t first, uint32_t end)
 {
-    return similarity(unit->turned, unit->count, s->symbol + first, end - first) >= alike;
+    double size = (double)(end - first) / (double)unit->count;
+    return size >= size_low && size <= size_high &&
+           similarity(unit->turned, unit->count, s->symbol + first, end - first) >= alike;
 }
 
 /* Cuts the sequence at the chosen level, and adds the whole steps before the first and after the last cut. */
