@@ -320,7 +320,7 @@ static void put_ops(struct chrome_export *e)
         key_interval(e, time);
         put_op_args(e, i, time);
         close_event(e);
-        if (run->ops.call[i] != NONE)
+        if (op_has_arrow(run, i))
             put_flow(e, true, i, row->pid, tid, time.start);
     }
 }
@@ -350,7 +350,7 @@ static const char *span_category(const struct run *run, size_t span)
     return "other";
 }
 
-static void put_span_args(struct chrome_export *e, size_t span, uint32_t lane)
+static void put_span_args(struct chrome_export *e, size_t span)
 {
     const struct span_table *spans = &e->run->spans;
     static const char *const ids[] = {
@@ -358,48 +358,34 @@ static void put_span_args(struct chrome_export *e, size_t span, uint32_t lane)
         [SPAN_PYTHON] = "Python id",  [SPAN_OS] = "correlation", [SPAN_OVERHEAD] = "correlation",
         [SPAN_OTHER] = "correlation",
     };
-    if (spans->id[span] == 0 && spans->detail[span] == 0 && lane == 0)
+    if (spans->id[span] == 0 && spans->detail[span] == 0)
         return;
     open_args(e);
     if (spans->id[span])
         key_uint(e, ids[spans->kind[span]], spans->id[span]);
     if (spans->detail[span])
         key_string(e, spans->kind[span] == SPAN_OTHER ? "detail" : "Call stack", spans->detail[span]);
-    if (lane > 0)
-        key_int(e, "thread", e->run->threads.at[spans->thread[span]].tid);
     close_args(e);
 }
 
-static void put_span(struct chrome_export *e, size_t span, struct interval time, int64_t tid, uint32_t lane)
-{
-    const struct run *run = e->run;
-    int64_t pid = e->ids.threads[run->spans.thread[span]].pid;
-    open_event(e, "X", span_category(run, span), pid, tid);
-    key_string(e, "name", run->spans.name[span]);
-    key_interval(e, time);
-    put_span_args(e, span, lane);
-    close_event(e);
-    for (uint32_t op = e->selection.first_op[span]; op != NONE; op = e->selection.next_op[op])
-        put_flow(e, false, op, pid, tid, time.start);
-}
-
+/* Spans stay on their thread even where they do not nest (an annotation that begins inside the Python frame
+ * that opened it): readers of torch.profiler's files know them so, and rebuild call stacks by thread. */
 static void put_spans(struct chrome_export *e)
 {
     const struct run *run = e->run;
-    for (uint32_t t = 0; t < run->threads.count; t++) {
-        const struct thread *thread = &run->threads.at[t];
-        struct nest nest = {0};
-        for (size_t i = thread->first_span; i < (size_t)thread->first_span + thread->span_count; i++) {
-            struct interval shown;
-            int64_t end;
-            if (!selects_span(&e->selection, i, &shown))
-                continue;
-            while (nest_close(&nest, shown.start, &end))
-                continue;
-            uint32_t lane = nest_place(&nest, shown.start, shown.end);
-            put_span(e, i, shown, lane_tid(e, &e->ids.threads[t], lane, label_thread, t), lane);
-        }
-        nest_release(&nest);
+    for (size_t i = 0; i < run->spans.count; i++) {
+        const struct chrome_row *row = &e->ids.threads[run->spans.thread[i]];
+        struct interval shown;
+        if (!selects_span(&e->selection, i, &shown))
+            continue;
+        open_event(e, "X", span_category(run, i), row->pid, row->tid);
+        key_string(e, "name", run->spans.name[i]);
+        key_interval(e, shown);
+        put_span_args(e, i);
+        close_event(e);
+        for (uint32_t op = e->selection.first_op[i]; op != NONE; op = e->selection.next_op[op])
+            if (op_has_arrow(run, op))
+                put_flow(e, false, op, row->pid, row->tid, shown.start);
     }
 }
 

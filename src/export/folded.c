@@ -16,6 +16,10 @@
 #include "export/export.h"
 #include "export/label.h"
 
+/* Deeper spans count for the one at this depth: each frame of a stack stands in every line of those above it.
+ */
+enum { STACK_MAX = 1024 };
+
 /* A stack: a frame on top of another stack. Node 0 is the empty one. */
 struct node {
     uint32_t frame;
@@ -71,15 +75,16 @@ static uint32_t thread_node(struct folded *f, uint32_t thread)
 
 /* ---- weights ------------------------------------------------------------------------------------------- */
 
-/* The stack of a span: of all that encloses it, and itself. Recursion would be as deep as the spans nest. */
-static uint32_t span_node(struct folded *f, uint32_t span, uint32_t *path, uint32_t path_max)
+/* The stack of the spans around a moment, from the outermost to this one; of deeper ones the outermost. */
+static uint32_t span_node(struct folded *f, uint32_t span)
 {
     const struct span_table *spans = &f->run->spans;
-    uint32_t node = thread_node(f, spans->thread[span]), depth = 0;
-    for (; span != NONE && depth < path_max; span = spans->parent[span])
-        path[depth++] = span;
-    while (depth > 0)
-        node = child(f, node, spans->name[path[--depth]]);
+    uint32_t path[STACK_MAX], depth = 0;
+    uint32_t node = thread_node(f, spans->thread[span]);
+    for (; span != NONE; span = spans->parent[span])
+        path[depth++ % STACK_MAX] = span;
+    for (uint32_t left = depth < STACK_MAX ? depth : STACK_MAX; left > 0; left--)
+        node = child(f, node, spans->name[path[--depth % STACK_MAX]]);
     return node;
 }
 
@@ -91,31 +96,24 @@ static uint32_t unlinked_node(struct folded *f, uint32_t stream)
     return child(f, child(f, node, f->devices + s->device), f->streams + stream);
 }
 
-static uint32_t deepest_span(const struct run *run)
-{
-    uint32_t *depth = mem_zalloc(run->spans.count, sizeof *depth), deepest = 0;
-    for (size_t i = 0; i < run->spans.count; i++) {
-        uint32_t parent = run->spans.parent[i]; /* stands before its children */
-        depth[i] = parent == NONE ? 1 : depth[parent] + 1;
-        deepest = depth[i] > deepest ? depth[i] : deepest;
-    }
-    free(depth);
-    return deepest;
-}
-
+/* The ops of a graph have one call, whose stack is then known. */
 static void weigh_ops(struct folded *f)
 {
     const struct op_table *ops = &f->run->ops;
-    uint32_t path_max = deepest_span(f->run);
-    uint32_t *path = mem_zalloc(path_max, sizeof *path);
+    uint32_t known_call = NONE, known_node = 0;
     for (size_t i = 0; i < ops->count; i++) {
+        uint32_t call = ops->call[i], node;
         if (ops->end[i] <= f->window.start || ops->start[i] >= f->window.end)
             continue;
-        uint32_t node = ops->call[i] != NONE ? span_node(f, ops->call[i], path, path_max)
-                                             : unlinked_node(f, ops->stream[i]);
+        if (call == NONE) {
+            node = unlinked_node(f, ops->stream[i]);
+        } else {
+            known_node = call == known_call ? known_node : span_node(f, call);
+            known_call = call;
+            node = known_node;
+        }
         add_weight(f, child(f, node, ops->name[i]), ops->start[i], ops->end[i]);
     }
-    free(path);
 }
 
 /* Sweeps over a thread: every moment goes to the innermost span that is open. */
@@ -143,7 +141,9 @@ static void weigh_thread(struct folded *f, uint32_t thread)
             add_weight(f, open.at[open.count - 1].node, now, until);
         now = until;
         uint32_t below = open.count > 0 ? open.at[open.count - 1].node : thread_node(f, thread);
-        vec_push(&open, ((struct level){.end = spans->end[i], .node = child(f, below, spans->name[i])}));
+        bool deep = open.count >= STACK_MAX;
+        uint32_t node = deep ? below : child(f, below, spans->name[i]);
+        vec_push(&open, ((struct level){.end = spans->end[i], .node = node}));
     }
     vec_release(&open);
 }

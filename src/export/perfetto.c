@@ -257,14 +257,6 @@ static uint64_t lane_track(struct perfetto_export *e, struct lane_tracks *tracks
 
 /* ---- slices -------------------------------------------------------------------------------------------- */
 
-/* An arrow that would point back in time is left out: the clocks disagree, and the numbers still link the
- * two. */
-static bool has_arrow(const struct run *run, size_t op)
-{
-    uint32_t call = run->ops.call[op];
-    return call != NONE && run->ops.start[op] >= run->spans.start[call];
-}
-
 static void put_op(struct perfetto_export *e, size_t op, uint64_t track)
 {
     const struct run *run = e->run;
@@ -275,7 +267,7 @@ static void put_op(struct perfetto_export *e, size_t op, uint64_t track)
     perfetto_open(w, EVENT_SLICE_BEGIN, track, time.start);
     perfetto_category(w, op_kind_names[row.kind]);
     perfetto_name(w, run->ops.name[op]);
-    if (has_arrow(run, op))
+    if (op_has_arrow(run, op))
         perfetto_flow_end(w, op + 1);
     perfetto_arg_int(w, "device", run->devices.at[stream->device].id);
     if (stream->context != UNKNOWN)
@@ -319,7 +311,7 @@ static void open_span(struct perfetto_export *e, size_t span, uint64_t track, in
     perfetto_category(&e->w, span_kind_names[spans->kind[span]]);
     perfetto_name(&e->w, spans->name[span]);
     for (uint32_t op = e->selection.first_op[span]; op != NONE; op = e->selection.next_op[op])
-        if (has_arrow(run, op))
+        if (op_has_arrow(run, op))
             perfetto_flow(&e->w, (uint64_t)op + 1);
     if (spans->id[span])
         perfetto_arg_uint(&e->w, spans->kind[span] == SPAN_API ? "correlation" : "external_id",

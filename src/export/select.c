@@ -34,6 +34,12 @@ bool selects_span(const struct selection *s, size_t span, struct interval *shown
     return selects_interval(s, interval_of(s->run->spans.start[span], s->run->spans.end[span]), shown);
 }
 
+bool op_has_arrow(const struct run *run, size_t op)
+{
+    uint32_t call = run->ops.call[op];
+    return call != NONE && run->ops.start[op] >= run->spans.start[call];
+}
+
 /* Backwards, so that the ops of a call are listed in order. */
 static void chain_ops(struct selection *s)
 {

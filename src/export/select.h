@@ -31,6 +31,9 @@ bool selects_op(const struct selection *s, size_t op);
 bool selects_moment(const struct selection *s, int64_t time);
 /* Whether an interval of the host or a wait is shown; `shown` is the part of it that is. */
 bool selects_interval(const struct selection *s, struct interval whole, struct interval *shown);
+/* Whether an arrow leads from the op's call to it. One that would point back in time is left out: the clocks
+ * disagree, and the correlation still links the two. */
+bool op_has_arrow(const struct run *run, size_t op);
 bool selects_span(const struct selection *s, size_t span, struct interval *shown);
 
 #endif
