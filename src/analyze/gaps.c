@@ -67,6 +67,7 @@ static void find_culprit(struct gaps *g, struct gap_piece *piece, uint32_t leaf)
         case SPAN_API:
         case SPAN_OS:
             piece->call = span; /* the outermost: cudaMalloc rather than the ioctl inside it */
+            piece->stack = piece->stack ? piece->stack : spans->detail[span];
             break;
         case SPAN_OP:
             piece->operator_ = piece->operator_ == NONE ? span : piece->operator_;
