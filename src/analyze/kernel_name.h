@@ -6,7 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Names are looked at up to here. The longest seen in practice (CUTLASS convolutions, demangled) have 11 KB. */
+/* Names are looked at up to here. The longest seen in practice (CUTLASS convolutions, demangled) have 11 KB.
+ */
 enum { KERNEL_NAME_LIMIT = 32 * 1024 };
 
 struct kernel_name {
