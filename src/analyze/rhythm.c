@@ -16,6 +16,7 @@
 enum { BARS_MIN = 5, BARS_FEW = 3 };
 enum { LONGEST_FIRST = 8, LONGEST_LAST = 1 << 16 }; /* how many of the longest pauses vote, doubling */
 enum { VOTE_REACH = 8 };                            /* each with so many that follow it */
+static const double audible = 1.25;                 /* typical pause between bars ÷ within */
 static const double votes_needed = 0.6;             /* share of all bars that must have voted */
 
 /* Below which share of the random variation a number of bars counts as even. With random pauses, less than
@@ -229,6 +230,25 @@ static void find_by_evenness(const struct joins *j, const int64_t *pause, bool *
         is_cut[j->order[i] + 1] = true;
 }
 
+/* Whether the pauses between bars are longer than the others by more than jitter. */
+static bool is_audible(const struct rhythm *rhythm, const int64_t *pause, size_t count)
+{
+    int64_t *values = mem_resize(NULL, count, sizeof *values);
+    size_t between = 0, within = 0;
+    for (size_t i = 1, cut = 0; i < count; i++) {
+        while (cut < rhythm->cuts.count && rhythm->cuts.at[cut] < i)
+            cut++;
+        if (cut < rhythm->cuts.count && rhythm->cuts.at[cut] == i)
+            values[between++] = pause[i];
+        else
+            values[count - ++within] = pause[i];
+    }
+    double between_ns = (double)stat_percentile(values, between, 0.5);
+    double within_ns = (double)stat_percentile(values + count - within, within, 0.5);
+    free(values);
+    return between > 0 && (within == 0 || between_ns >= audible * within_ns);
+}
+
 void rhythm_find(const int64_t *pause, size_t count, struct rhythm *rhythm)
 {
     if (count < (size_t)2 * BARS_FEW)
@@ -250,7 +270,7 @@ void rhythm_find(const int64_t *pause, size_t count, struct rhythm *rhythm)
         tidy_bars(rhythm, pause);
         drop_partial_ends(rhythm);
     }
-    if (rhythm->period < 2 || rhythm->cuts.count <= BARS_FEW)
+    if (rhythm->period < 2 || rhythm->cuts.count <= BARS_FEW || !is_audible(rhythm, pause, count))
         rhythm->cuts.count = 0;
     free(is_cut);
     joins_release(&joins);

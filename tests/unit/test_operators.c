@@ -336,7 +336,8 @@ static void processes_with_equal_ids_do_not_mix(void **state)
     uint32_t stream = run_stream(&m.run, process, device, 1, 7);
     make_span(&m.run, thread, SPAN_OP, "there", 0, 100, 5);
     make_span(&m.run, thread, SPAN_API, "cudaLaunchKernel", 10, 15, 1);
-    m.run.ops.external[make_kernel(&m.run, stream, "k", 20, 22, 1)] = 5;
+    uint32_t op = make_kernel(&m.run, stream, "k", 20, 22, 1);
+    m.run.ops.external[op] = 5;
     build(&report, &m.run);
     assert_row(&report, "here", 1, 100, 95, 7, 7);
     assert_row(&report, "there", 1, 100, 95, 2, 2);
