@@ -1,6 +1,8 @@
+#!/bin/bash
 # The scripts are valid, and bash completes commands, options, choices and findings.
 warplight completion bash >script
 bash -n script
+# shellcheck source=/dev/null
 source ./script
 complete_words() {
     COMP_WORDS=("$@")

@@ -1,3 +1,4 @@
+#!/bin/bash
 warplight explain idle-launch-bound >page
 grep -c . page
 grep '^#\|`\|\*\*' page

@@ -1,3 +1,4 @@
+#!/bin/bash
 trace=$SAMPLES/torch/pageable_h2d.json.gz
 warplight export "$trace" -o trace.pftrace && head -c 1 trace.pftrace | od -An -tx1
 warplight export "$trace" --to chrome | python3 -c 'import json, sys; print(len(json.load(sys.stdin)["traceEvents"]) > 100)'

@@ -1,3 +1,4 @@
+#!/bin/bash
 trace=$SAMPLES/torch/loader_starved.json.gz
 for what in idle-data-loading warn critical transfer-managed; do
     warplight report "$trace" --fail-on $what >out

@@ -1,2 +1,3 @@
+#!/bin/bash
 touch trace.json
 warplight trace.json

@@ -1,3 +1,4 @@
+#!/bin/bash
 [ -w /dev/full ] || { echo no /dev/full; exit 77; }
 warplight help >/dev/full
 echo $?

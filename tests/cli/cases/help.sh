@@ -1,3 +1,4 @@
+#!/bin/bash
 # The overview, and the page of each command, asked for in each way.
 warplight
 warplight --help | diff - <(warplight help)

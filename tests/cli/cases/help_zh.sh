@@ -1,3 +1,4 @@
+#!/bin/bash
 export WARPLIGHT_LANG=zh
 warplight help
 warplight help report

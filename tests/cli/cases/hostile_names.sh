@@ -1,3 +1,4 @@
+#!/bin/bash
 # Names from a recording can neither drive the terminal nor break a line, nor become a formula in a spreadsheet.
 cat >trace.json <<'JSON'
 {"schemaVersion": 1, "traceEvents": [

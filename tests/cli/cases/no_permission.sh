@@ -1,3 +1,4 @@
+#!/bin/bash
 if [ "$(id -u)" -eq 0 ]; then
     echo root may read everything
     exit 77

@@ -1,3 +1,4 @@
+#!/bin/bash
 trace=$SAMPLES/torch/pageable_h2d.json.gz
 warplight report "$trace" -o report.txt
 warplight report "$trace" | cmp - report.txt

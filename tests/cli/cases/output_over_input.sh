@@ -1,3 +1,4 @@
+#!/bin/bash
 cp "$SAMPLES/torch/pageable_h2d.json.gz" trace.json.gz
 ln -s trace.json.gz link
 warplight report trace.json.gz -o link

@@ -1,1 +1,2 @@
+#!/bin/bash
 warplight report "$SAMPLES/torch/transformer_ok.json.gz"

@@ -1,3 +1,4 @@
+#!/bin/bash
 # Colour only where it was asked for or where it is seen: a pipe sees none.
 trace=$SAMPLES/torch/pageable_h2d.json.gz
 escapes() { grep -c $'\033'; }

@@ -1,3 +1,4 @@
+#!/bin/bash
 # No line may be wider than the terminal, in either language.
 trace=$SAMPLES/torch/transformer_ok.json.gz
 COLUMNS=60 warplight report "$trace"

@@ -1,3 +1,4 @@
+#!/bin/bash
 # Sections can be listed, repeated, and come in their own order; each is one that "all" has.
 trace=$SAMPLES/torch/pageable_h2d.json.gz
 warplight report "$trace" -s losses,copies

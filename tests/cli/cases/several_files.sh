@@ -1,3 +1,4 @@
+#!/bin/bash
 # Several files are one run: their devices stand side by side, told apart by the file.
 warplight report "$SAMPLES/torch/pageable_h2d.json.gz" "$SAMPLES/torch/gemm_fp32.json.gz" | head -4
 warplight report "$SAMPLES/torch/pageable_h2d.json.gz" "$SAMPLES/torch/gemm_fp32.json.gz" --format json |

@@ -1,3 +1,4 @@
+#!/bin/bash
 # Inputs that are no recordings: exit code 3, what it is, and what to do.
 try() {
     warplight report "$@"

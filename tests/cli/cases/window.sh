@@ -1,3 +1,4 @@
+#!/bin/bash
 # A window changes what is looked at; what is outside does not count.
 trace=$SAMPLES/torch/pageable_h2d.json.gz
 wall() {
@@ -12,7 +13,13 @@ wall --device 0
 wall --step 2
 wall --annotation 'step 3'
 wall --annotation 'step 3@1'
-for wrong in '--device 7' '--step 0' '--step 999' '--annotation nosuch' '--annotation step@1' '--from 50% --to 40%'; do
-    warplight report "$trace" $wrong
+fails() {
+    warplight report "$trace" "$@"
     echo $?
-done
+}
+fails --device 7
+fails --step 0
+fails --step 999
+fails --annotation nosuch
+fails --annotation step@1
+fails --from 50% --to 40%

@@ -1,3 +1,4 @@
+#!/bin/bash
 # One line on standard error, exit code 2, and the nearest right thing.
 try() {
     warplight "$@"

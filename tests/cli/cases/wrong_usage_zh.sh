@@ -1,3 +1,4 @@
+#!/bin/bash
 export LANG=zh_CN.UTF-8 LC_ALL=
 warplight repotr x
 warplight report --section kernel x
