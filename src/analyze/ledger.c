@@ -176,8 +176,8 @@ static void sweep_device(struct report *report, struct device_report *ledger, ui
     struct op_range range = ops_in_window(report->run, ledger->device, window);
     for (uint32_t op = range.first; op < range.end; op++) {
         struct interval part = op_clip(report->run, op, window);
-        if (part.start > part.end || (part.start == part.end && report->run->ops.end[op] > part.end))
-            continue; /* outside the window; an op of no length inside it still counts */
+        if (!op_in_window(report->run->ops.start[op], report->run->ops.end[op], window))
+            continue;
         book_until(&sweep, part.start, op);
         enum op_class class = class_of(report->run, op, comm_names);
         sweep.busy_until[class] = max_ns(sweep.busy_until[class], part.end);

@@ -9,6 +9,7 @@
 #include "base/i18n.h"
 #include "base/str.h"
 #include "import/import.h"
+#include "symbol/demangle.h"
 #include "view/text.h"
 
 /* ---- progress ------------------------------------------------------------------------------------------ */
@@ -79,8 +80,10 @@ int read_run(struct run *run, const struct cli *cli, char *const *paths, int cou
     }
     progress_erase(&progress);
     screen_release(&progress.screen);
-    if (rc == 0)
+    if (rc == 0) {
+        demangle_run(run);
         run_seal(run);
+    }
     return rc;
 }
 

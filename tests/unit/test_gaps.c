@@ -91,8 +91,8 @@ static void the_code_after_a_wait_is_charged_to_the_wait(void **state)
     kernel_at(&m, 140 * US, 150 * US);
     struct report report;
     build(&report, &m);
-    /* 5 µs until the call returns, 31 µs until the next launch */
-    assert_int_equal(booked(&report, IDLE_HOST_SYNC), 36 * US);
+    /* 5 µs until the wait returns, 31 µs until the next launch, 2 µs in it */
+    assert_int_equal(booked(&report, IDLE_HOST_SYNC), 38 * US);
     done(&report, &m);
 }
 
@@ -106,8 +106,40 @@ static void a_wait_followed_by_long_work_is_not_blamed_for_the_work(void **state
     kernel_at(&m, 9000 * US, 9010 * US);
     struct report report;
     build(&report, &m);
-    assert_int_equal(booked(&report, IDLE_HOST_SYNC), 5 * US);
+    assert_int_equal(booked(&report, IDLE_HOST_SYNC), (5 + 2) * US);
     assert_int_equal(booked(&report, IDLE_HOST_COMPUTE), (9000 - 4 - 105) * US);
+    done(&report, &m);
+}
+
+static void launches_soon_after_a_wait_cannot_have_been_issued_ahead(void **state)
+{
+    (void)state;
+    struct make_run m;
+    make_run_init(&m);
+    kernel_at(&m, 0, 100 * US);
+    make_span(&m.run, m.thread, SPAN_API, "cudaStreamSynchronize", 1 * US, 105 * US, 0);
+    for (int i = 0; i < 20; i++)
+        kernel_at(&m, (140 + i * 30) * US, (142 + i * 30) * US);
+    struct report report;
+    build(&report, &m);
+    /* the first 8 launches refill the queue: 38 µs up to the first, 26 µs for each of the other 7 */
+    assert_int_equal(booked(&report, IDLE_HOST_SYNC), (38 + 7 * 26) * US);
+    assert_int_equal(booked(&report, IDLE_LAUNCH_BOUND), 12 * 26 * US + 2 * US);
+    done(&report, &m);
+}
+
+static void an_operator_that_goes_on_to_launch_is_dispatching(void **state)
+{
+    (void)state;
+    struct make_run m;
+    make_run_init(&m);
+    kernel_at(&m, 0, 10 * US);
+    make_span(&m.run, m.thread, SPAN_OP, "aten::conv2d", 200 * US, 600 * US, 0);
+    kernel_at(&m, 596 * US, 610 * US);
+    struct report report;
+    build(&report, &m);
+    assert_int_equal(booked(&report, IDLE_HOST_COMPUTE), 190 * US);
+    assert_int_equal(booked(&report, IDLE_LAUNCH_BOUND), (392 + 2 + 2) * US);
     done(&report, &m);
 }
 
@@ -295,6 +327,8 @@ int main(void)
         cmocka_unit_test(long_code_between_launches_is_host_compute),
         cmocka_unit_test(the_code_after_a_wait_is_charged_to_the_wait),
         cmocka_unit_test(a_wait_followed_by_long_work_is_not_blamed_for_the_work),
+        cmocka_unit_test(launches_soon_after_a_wait_cannot_have_been_issued_ahead),
+        cmocka_unit_test(an_operator_that_goes_on_to_launch_is_dispatching),
         cmocka_unit_test(a_gap_is_split_between_causes_in_time_order),
         cmocka_unit_test(the_api_call_is_named_rather_than_the_system_call_inside_it),
         cmocka_unit_test(work_that_was_queued_but_does_not_start_waits_for_other_work),
