@@ -2,7 +2,7 @@
 
     python3 tests/gpu/scenarios.py list
     python3 tests/gpu/scenarios.py NAME --trace OUT.json.gz [--steps N] [--stacks]
-    python3 tests/gpu/scenarios.py all --out DIR
+    python3 tests/gpu/scenarios.py all --out DIR        (second: only the second set)
 
 Each scenario states the finding ids that are right answers for it, first on the list of `warplight report`. Needs a
 CUDA GPU and PyTorch; records with torch.profiler. See doc/measured/findings.md for what came out.
@@ -377,6 +377,223 @@ def checkpoint_every_step():
         torch.save({k: v.cpu() for k, v in model.state_dict().items()}, path)
     return step
 
+# ---- second set: recorded after the rules were settled on the first -----------------------------------------
+
+
+@scenario("healthy")
+def loader_with_enough_workers():
+    loader = iter(torch.utils.data.DataLoader(Slow(0.0005, (3, 64, 64)), batch_size=32, num_workers=8, pin_memory=True))
+    model = nn.Sequential(*[nn.Linear(8192, 8192) for _ in range(4)]).to(DEV, torch.bfloat16)
+    x = torch.randn(8192, 8192, device=DEV, dtype=torch.bfloat16)
+
+    def step(i):
+        batch, _ = next(loader)
+        batch.to(DEV, non_blocking=True).sum()
+        with torch.no_grad():
+            for _ in range(3):
+                model(x)
+    return step
+
+
+@scenario("idle-launch-bound", steps=10)
+def eager_inference_batch_one():
+    layer = nn.TransformerEncoderLayer(512, 8, 2048, batch_first=True, device=DEV, dtype=torch.bfloat16)
+    model = nn.TransformerEncoder(layer, 6).eval()
+    x = torch.randn(1, 32, 512, device=DEV, dtype=torch.bfloat16, requires_grad=True)
+
+    def step(i):
+        model(x)
+    return step
+
+
+@scenario("idle-launch-bound|idle-host-sync", steps=10)
+def clip_and_log_each_step():
+    model = nn.Sequential(*[m for _ in range(10) for m in (nn.Linear(256, 256), nn.ReLU())]).to(DEV)
+    x = torch.randn(128, 256, device=DEV)
+    opt = torch.optim.SGD(model.parameters(), 0.01, momentum=0.9)
+
+    def step(i):
+        loss = model(x).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        norm = torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        opt.step()
+        float(loss) + float(norm)
+    return step
+
+
+@scenario("idle-host-compute")
+def augment_with_numpy():
+    import numpy as np
+    model = convnet(128)
+
+    def step(i):
+        images = np.random.rand(64, 3, 64, 64)
+        images = np.flip(images, axis=3) * 1.1 + 0.01
+        images = np.sort(images, axis=2).astype(np.float32)
+        model(torch.from_numpy(np.ascontiguousarray(images)).to(DEV)).sum().backward()
+    return step
+
+
+@scenario("healthy")
+def results_copied_back_behind_compute():
+    side = torch.cuda.Stream()
+    a = torch.randn(8192, 8192, device=DEV, dtype=torch.bfloat16)
+    host = torch.empty(4096, 4096, dtype=torch.bfloat16).pin_memory()
+
+    def step(i):
+        for _ in range(6):
+            b = a @ a
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            host.copy_(b[:4096, :4096].contiguous(), non_blocking=True)
+    return step
+
+
+@scenario("idle-host-wait|idle-host-compute")
+def wait_for_another_thread():
+    import queue
+    import threading
+    work, done = queue.Queue(), queue.Queue()
+
+    def worker():
+        while work.get() is not None:
+            time.sleep(0.008)
+            done.put(1)
+    threading.Thread(target=worker, daemon=True).start()
+    a = torch.randn(4096, 4096, device=DEV, dtype=torch.bfloat16)
+
+    def step(i):
+        a @ a
+        work.put(1)
+        done.get()
+    return step
+
+
+@scenario("kernel-no-tensor-cores")
+def fp32_attention():
+    torch.backends.cuda.matmul.allow_tf32 = False
+    q = torch.randn(16, 16, 2048, 64, device=DEV)
+
+    def step(i):
+        torch.softmax(q @ q.transpose(-1, -2), dim=-1) @ q
+    return step
+
+
+@scenario("kernel-dominant|healthy")
+def big_layer_norm():
+    x = torch.randn(65536, 4096, device=DEV)
+    norm = nn.LayerNorm(4096).to(DEV)
+
+    def step(i):
+        with torch.no_grad():
+            for _ in range(4):
+                norm(x)
+    return step
+
+
+@scenario("kernel-dominant")
+def scatter_with_collisions():
+    x = torch.zeros(1024, device=DEV)
+    index = torch.randint(0, 16, (1 << 25,), device=DEV)
+    ones = torch.ones(1 << 25, device=DEV)
+
+    def step(i):
+        x.index_add_(0, index, ones)
+    return step
+
+
+@scenario("kernel-fp64")
+def double_matrix_products():
+    a = torch.randn(4096, 4096, device=DEV, dtype=torch.float64)
+
+    def step(i):
+        for _ in range(3):
+            a @ a
+    return step
+
+
+@scenario("kernel-grid-too-small|kernel-dominant")
+def small_batch_of_sorts():
+    a = torch.randn(8, 1024, 1024, device=DEV)
+
+    def step(i):
+        for _ in range(4):
+            torch.linalg.inv(a[:2, :512, :512])
+    return step
+
+
+@scenario("idle-allocator")
+def empty_cache_after_each_batch():
+    model = nn.Sequential(*[m for _ in range(6) for m in (nn.Linear(2048, 2048), nn.ReLU())]).to(DEV)
+
+    def step(i):
+        x = torch.randn(16384 + 64 * i, 2048, device=DEV)
+        model(x).sum().backward()
+        del x
+        torch.cuda.empty_cache()
+    return step
+
+
+@scenario("transfer-device-to-host|transfer-pageable")
+def offload_states():
+    states = [torch.randn(1 << 22, device=DEV) for _ in range(16)]
+
+    def step(i):
+        host = [s.cpu() for s in states]
+        for s, h in zip(states, host):
+            s.mul_(0.9)
+        del host
+    return step
+
+
+@scenario("transfer-pageable|transfer-device-to-host")
+def weights_streamed_from_host():
+    layers = [torch.randn(4096, 4096, dtype=torch.bfloat16) for _ in range(8)]
+    x = torch.randn(512, 4096, device=DEV, dtype=torch.bfloat16)
+
+    def step(i):
+        y = x
+        for w in layers:
+            y = y @ w.to(DEV)
+    return step
+
+
+@scenario("idle-launch-bound", steps=8)
+def many_small_matrices():
+    ms = [torch.randn(64, 64, device=DEV) for _ in range(256)]
+
+    def step(i):
+        for m in ms:
+            m @ m
+    return step
+
+
+@scenario("idle-host-sync|idle-launch-bound", steps=8)
+def growing_cache_decode():
+    w = torch.randn(1024, 1024, device=DEV, dtype=torch.bfloat16)
+
+    def step(i):
+        cache = torch.randn(1, 1024, device=DEV, dtype=torch.bfloat16)
+        for _ in range(48):
+            q = cache[-1:] @ w
+            cache = torch.cat([cache, torch.softmax(q @ cache.t(), -1) @ cache])
+            if cache.sum().item() != cache.sum().item():
+                break
+    return step
+
+
+@scenario("healthy")
+def compiled_block():
+    block = nn.TransformerEncoderLayer(2048, 16, 8192, batch_first=True, device=DEV, dtype=torch.bfloat16)
+    f = torch.compile(block)
+    x = torch.randn(16, 1024, 2048, device=DEV, dtype=torch.bfloat16)
+
+    def step(i):
+        f(x).sum().backward()
+    return step
+
+
 
 def record(name, out, steps=None, stacks=None):
     make, accepted, default_steps, default_stacks = SCENARIOS[name]
@@ -409,8 +626,11 @@ def main():
     if args.name == "list":
         for name, (_, accepted, *_rest) in SCENARIOS.items():
             print(f"{name}\t{accepted}")
-    elif args.name == "all":
-        for name in SCENARIOS:  # a process each: no scenario sees another's caches
+    elif args.name in ("all", "second"):
+        names = list(SCENARIOS)
+        if args.name == "second":
+            names = names[names.index("loader_with_enough_workers"):]
+        for name in names:  # a process each: no scenario sees another's caches
             status = os.system(f"{sys.executable} {__file__} {name} --trace {args.out}/{name}.json.gz")
             if status:
                 print(f"{name}\tFAILED\t{status}", flush=True)
