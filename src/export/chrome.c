@@ -29,6 +29,7 @@ struct chrome_export {
     struct export_sink *sink;
     struct json_writer w;
     int64_t base_ns;
+    int64_t *memory_before; /* by series: the last sample of a sum of changes */
     struct str label;
 };
 
@@ -495,12 +496,22 @@ static const char *memory_member(const struct run *run, size_t sample)
         return NULL;
     return strcmp(name, "memory allocated") == 0  ? "Total Allocated"
            : strcmp(name, "memory reserved") == 0 ? "Total Reserved"
+           : strcmp(name, "memory change") == 0   ? "Bytes"
                                                   : NULL;
 }
 
-static bool same_owner(const struct counter_series *a, const struct counter_series *b)
+/* The sample of the allocator's other total that was taken with this one, or 0. */
+static size_t memory_partner(const struct run *run, size_t sample)
 {
-    return a->device == b->device && a->process == b->process;
+    const struct sample_table *samples = &run->samples;
+    size_t next = sample + 1;
+    if (next >= samples->count || samples->time[next] != samples->time[sample])
+        return 0;
+    const struct counter_series *one = &run->series.at[samples->series[sample]];
+    const struct counter_series *other = &run->series.at[samples->series[next]];
+    const char *member = memory_member(run, sample), *partner = memory_member(run, next);
+    bool totals = *member == 'T' && partner && *partner == 'T' && partner != member;
+    return totals && one->device == other->device && one->process == other->process ? next : 0;
 }
 
 /* Returns the number of samples written: the allocator's two totals go into one event. */
@@ -509,27 +520,25 @@ static size_t put_memory(struct chrome_export *e, size_t sample)
     const struct run *run = e->run;
     const struct sample_table *samples = &run->samples;
     const struct counter_series *series = &run->series.at[samples->series[sample]];
+    const char *member = memory_member(run, sample);
+    int64_t value = (int64_t)samples->value[sample], *before = &e->memory_before[samples->series[sample]];
     uint32_t thread = e->ids.first_threads[series->process];
-    size_t next = sample + 1;
+    size_t partner = memory_partner(run, sample);
     open_event(e, "i", "cpu_instant_event", e->ids.pids[series->process],
                thread != NONE ? e->ids.threads[thread].tid : 0);
     key_puts(e, "s", "t");
     key_puts(e, "name", "[memory]");
     key_time(e, samples->time[sample]);
     open_args(e);
-    key_int(e, memory_member(run, sample), (int64_t)samples->value[sample]);
-    if (next < samples->count && samples->time[next] == samples->time[sample]) {
-        const struct counter_series *other = &run->series.at[samples->series[next]];
-        if (other != series && same_owner(series, other) && memory_member(run, next)) {
-            key_int(e, memory_member(run, next), (int64_t)samples->value[next]);
-            next++;
-        }
-    }
+    key_int(e, member, *member == 'T' ? value : value - *before);
+    if (partner)
+        key_int(e, memory_member(run, partner), (int64_t)samples->value[partner]);
     key_int(e, "Device Type", series->device != NONE); /* c10::DeviceType: 0 CPU, 1 CUDA */
     key_int(e, "Device Id", series->device != NONE ? e->ids.devices[series->device] : -1);
     close_args(e);
     close_event(e);
-    return next - sample;
+    *before = value;
+    return partner ? 2 : 1;
 }
 
 static void put_counter(struct chrome_export *e, size_t sample)
@@ -555,6 +564,7 @@ static void put_counter(struct chrome_export *e, size_t sample)
 static void put_samples(struct chrome_export *e)
 {
     const struct run *run = e->run;
+    e->memory_before = mem_zalloc(run->series.count, sizeof *e->memory_before);
     for (size_t i = 0, used; i < run->samples.count; i += used) {
         used = 1;
         if (!selects_moment(&e->selection, run->samples.time[i]))
@@ -564,6 +574,7 @@ static void put_samples(struct chrome_export *e)
         else
             put_counter(e, i);
     }
+    free(e->memory_before);
 }
 
 /* ---- the document -------------------------------------------------------------------------------------- */

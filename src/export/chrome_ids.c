@@ -4,12 +4,19 @@
 
 #include "base/mem.h"
 
-/* Far above what systems and streams number, exact in a double. */
+/* Where invented numbers start: above what systems and streams give, within the 32 bits that some viewers
+ * keep. */
 enum { INVENTED_ID = 0x70000000 };
 
+/* Exact in a double, as which most readers of JSON hold numbers. */
 static bool usable(int64_t id)
 {
-    return id >= 0 && id < INVENTED_ID;
+    return id >= 0 && id < INT64_C(1) << 53;
+}
+
+static uint64_t row_key(int64_t pid, int64_t tid)
+{
+    return hash_pair((uint64_t)pid, (uint64_t)tid);
 }
 
 /* Device numbers of several files may collide; then each device is its row. */
@@ -27,24 +34,53 @@ static void number_devices(struct chrome_ids *ids)
     map_release(&seen);
 }
 
-/* Processes keep their numbers before devices do: a container's first process may be 0. */
-static void number_rows_of_pids(struct chrome_ids *ids)
+static bool claim(struct map *taken, int64_t pid)
 {
+    if (!usable(pid) || map_get(taken, (uint64_t)pid) != MAP_ABSENT)
+        return false;
+    map_set(taken, (uint64_t)pid, 0);
+    return true;
+}
+
+static int64_t invent(struct map *taken, int64_t *next)
+{
+    while (!claim(taken, *next))
+        ++*next;
+    return (*next)++;
+}
+
+/* Processes keep their numbers before devices do: a container's first process may be 0. */
+static void number_pids(struct chrome_ids *ids)
+{
+    enum { UNCLAIMED = -1 };
     const struct run *run = ids->run;
     struct map taken = {0};
-    for (size_t p = 0; p < run->processes.count; p++) {
-        int64_t pid = run->processes.at[p].pid;
-        bool free_number = usable(pid) && map_get(&taken, (uint64_t)pid) == MAP_ABSENT;
-        ids->pids[p] = free_number ? pid : INVENTED_ID + (int64_t)p;
-        map_set(&taken, (uint64_t)ids->pids[p], 0);
-    }
-    for (size_t d = 0; d < run->devices.count; d++) {
-        int64_t pid = ids->devices[d];
-        bool free_number = map_get(&taken, (uint64_t)pid) == MAP_ABSENT;
-        ids->device_pids[d] = free_number ? pid : 2 * (int64_t)INVENTED_ID + (int64_t)d;
-        map_set(&taken, (uint64_t)ids->device_pids[d], 0);
-    }
+    int64_t next = INVENTED_ID;
+    for (size_t p = 0; p < run->processes.count; p++)
+        ids->pids[p] = claim(&taken, run->processes.at[p].pid) ? run->processes.at[p].pid : UNCLAIMED;
+    for (size_t d = 0; d < run->devices.count; d++)
+        ids->device_pids[d] = claim(&taken, ids->devices[d]) ? ids->devices[d] : UNCLAIMED;
+    for (size_t p = 0; p < run->processes.count; p++)
+        if (ids->pids[p] == UNCLAIMED)
+            ids->pids[p] = invent(&taken, &next);
+    for (size_t d = 0; d < run->devices.count; d++)
+        if (ids->device_pids[d] == UNCLAIMED)
+            ids->device_pids[d] = invent(&taken, &next);
     map_release(&taken);
+}
+
+/* First the rows whose true number is free, so that no invented one takes it. */
+static void number_rows(struct chrome_ids *ids)
+{
+    const struct run *run = ids->run;
+    for (int invented = 0; invented < 2; invented++) {
+        for (size_t t = 0; t < run->threads.count; t++)
+            if (usable(run->threads.at[t].tid) != invented)
+                ids->threads[t].tid = chrome_ids_tid(ids, ids->threads[t].pid, run->threads.at[t].tid);
+        for (size_t s = 0; s < run->streams.count; s++)
+            if (usable(run->streams.at[s].id) != invented)
+                ids->streams[s].tid = chrome_ids_tid(ids, ids->streams[s].pid, run->streams.at[s].id);
+    }
 }
 
 void chrome_ids_init(struct chrome_ids *ids, const struct run *run)
@@ -57,21 +93,16 @@ void chrome_ids_init(struct chrome_ids *ids, const struct run *run)
     ids->streams = mem_zalloc(run->streams.count, sizeof *ids->streams);
     ids->threads = mem_zalloc(run->threads.count, sizeof *ids->threads);
     number_devices(ids);
-    number_rows_of_pids(ids);
+    number_pids(ids);
     for (size_t p = 0; p < run->processes.count; p++)
         ids->first_threads[p] = NONE;
-    for (size_t t = run->threads.count; t-- > 0;)
+    for (size_t t = run->threads.count; t-- > 0;) {
         ids->first_threads[run->threads.at[t].process] = (uint32_t)t;
-    for (size_t t = 0; t < run->threads.count; t++) {
-        struct chrome_row *row = &ids->threads[t];
-        row->pid = ids->pids[run->threads.at[t].process];
-        row->tid = chrome_ids_tid(ids, row->pid, run->threads.at[t].tid);
+        ids->threads[t].pid = ids->pids[run->threads.at[t].process];
     }
-    for (size_t s = 0; s < run->streams.count; s++) {
-        struct chrome_row *row = &ids->streams[s];
-        row->pid = ids->device_pids[run->streams.at[s].device];
-        row->tid = chrome_ids_tid(ids, row->pid, run->streams.at[s].id);
-    }
+    for (size_t s = 0; s < run->streams.count; s++)
+        ids->streams[s].pid = ids->device_pids[run->streams.at[s].device];
+    number_rows(ids);
 }
 
 static void release_rows(struct chrome_row *rows, size_t count)
@@ -97,9 +128,9 @@ void chrome_ids_release(struct chrome_ids *ids)
 int64_t chrome_ids_tid(struct chrome_ids *ids, int64_t pid, int64_t wanted)
 {
     int64_t tid = wanted;
-    if (!usable(wanted) || map_get(&ids->rows, hash_pair((uint64_t)pid, (uint64_t)wanted)) != MAP_ABSENT)
+    while (!usable(tid) || map_get(&ids->rows, row_key(pid, tid)) != MAP_ABSENT)
         tid = ids->next_tid++;
-    map_set(&ids->rows, hash_pair((uint64_t)pid, (uint64_t)tid), 0);
+    map_set(&ids->rows, row_key(pid, tid), 0);
     return tid;
 }
 

@@ -153,7 +153,8 @@ static void put_host_tracks(struct perfetto_export *e)
     }
     for (uint32_t t = 0; t < run->threads.count; t++) {
         const struct thread *thread = &run->threads.at[t];
-        bool usable = thread->tid > 0 && thread->tid < INVENTED_ID;
+        bool usable = thread->tid > 0 && thread->tid <= UINT32_MAX &&
+                      (thread->tid < INVENTED_ID || thread->tid >= INVENTED_ID + (int64_t)run->threads.count);
         perfetto_put_track(&e->w, &(struct perfetto_track){
                                       .uuid = e->threads + t,
                                       .parent = e->processes + thread->process,
