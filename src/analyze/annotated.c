@@ -9,20 +9,23 @@ static const double share_close = 0.8; /* of the best share: below it a group is
 static const double match_min = 0.8;   /* share of steps that must have a range of their own, and back */
 
 struct group {
-    uint32_t thread, first_name;
+    uint32_t first_name;
     bool numbered;
     int64_t last_end;
     size_t count, launches;
     bool named_step;
 };
 
+struct member {
+    uint32_t group, span;
+};
+
 struct grouping {
     const struct run *run;
-    bool *launches;     /* per process: launches on the device */
     uint64_t *stripped; /* per name id: hash of the name without digits; 0 not yet known */
     struct map by_key;  /* → groups */
     VEC(struct group) groups;
-    uint32_t *group_of; /* per span: group; NONE */
+    VEC(struct member) members; /* by thread, then start */
 };
 
 size_t issued_at_or_after(const int64_t *issued, size_t count, int64_t time)
@@ -63,27 +66,24 @@ static uint32_t group_for(struct grouping *g, uint32_t span)
     if (at == MAP_ABSENT) {
         at = (uint32_t)g->groups.count;
         map_set(&g->by_key, key, at);
-        vec_push(&g->groups, ((struct group){.thread = thread,
-                                             .first_name = name,
+        vec_push(&g->groups, ((struct group){.first_name = name,
                                              .last_end = INT64_MIN,
                                              .named_step = speaks_of_step(run_text(g->run, name))}));
     }
     return at;
 }
 
-static void group_ranges(struct grouping *g, const int64_t *issued, size_t count)
+static void group_ranges(struct grouping *g, const struct thread *thread, const int64_t *issued, size_t count)
 {
     const struct span_table *spans = &g->run->spans;
-    for (uint32_t i = 0; i < spans->count; i++) {
-        g->group_of[i] = NONE;
-        if (spans->kind[i] != SPAN_ANNOTATION || spans->name[i] == 0 ||
-            !g->launches[g->run->threads.at[spans->thread[i]].process])
+    for (uint32_t i = thread->first_span; i < thread->first_span + thread->span_count; i++) {
+        if (spans->kind[i] != SPAN_ANNOTATION || spans->name[i] == 0)
             continue;
         uint32_t at = group_for(g, i);
         struct group *group = &g->groups.at[at];
         if (spans->start[i] < group->last_end)
             continue; /* inside one of its own kind */
-        g->group_of[i] = at;
+        vec_push(&g->members, ((struct member){.group = at, .span = i}));
         group->last_end = spans->end[i];
         group->count++;
         group->numbered |= spans->name[i] != group->first_name;
@@ -125,31 +125,30 @@ void annotated_find(const struct run *run, uint32_t device, const int64_t *issue
                     struct annotated *annotated)
 {
     struct grouping g = {.run = run};
-    g.launches = mem_zalloc(run->processes.count, sizeof *g.launches);
+    bool *launches = mem_zalloc(run->processes.count, sizeof *launches); /* on the device */
     g.stripped = mem_zalloc(run->strings.count, sizeof *g.stripped);
-    g.group_of = mem_resize(NULL, run->spans.count, sizeof *g.group_of);
     vec_each (&run->streams, stream)
         if (stream->device == device && stream->process != NONE)
-            g.launches[stream->process] = true;
+            launches[stream->process] = true;
     *annotated = (struct annotated){0};
-    if (count > 0)
-        group_ranges(&g, issued, count);
-    uint32_t best = g.groups.count ? choose_group(&g, count) : NONE;
+    vec_each (&run->threads, thread)
+        if (launches[thread->process] && count > 0)
+            group_ranges(&g, thread, issued, count);
+    uint32_t best = choose_group(&g, count);
     if (best != NONE) {
         const struct group *group = &g.groups.at[best];
         annotated->numbered = group->numbered;
         annotated->named_step = group->named_step;
-        annotated->share = (double)group->launches / (double)count;
         annotated->spans = mem_resize(NULL, group->count, sizeof *annotated->spans);
-        for (uint32_t i = 0; i < run->spans.count; i++)
-            if (g.group_of[i] == best)
-                annotated->spans[annotated->count++] = i;
+        vec_each (&g.members, member)
+            if (member->group == best)
+                annotated->spans[annotated->count++] = member->span;
     }
     map_release(&g.by_key);
     vec_release(&g.groups);
-    free(g.launches);
+    vec_release(&g.members);
+    free(launches);
     free(g.stripped);
-    free(g.group_of);
 }
 
 void annotated_release(struct annotated *annotated)

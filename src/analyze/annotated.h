@@ -10,7 +10,6 @@ struct annotated {
     size_t count;    /* 0: the run has no ranges that could mark steps */
     bool numbered;   /* their names do differ: the program counted them */
     bool named_step; /* the name speaks of a step, iteration or batch */
-    double share;    /* of the launches, issued within */
 };
 
 /* Chooses the ranges that mark the steps of the device's processes. issued[] are the moments, ascending, at
