@@ -32,7 +32,7 @@ static void list_names(struct str *list)
 static void list_titles(struct str *list)
 {
     for (size_t i = 0; importers[i]; i++)
-        str_addf(list, "%s%s", i ? ", " : "", _(importers[i]->title));
+        str_addf(list, "%s%s", i ? "; " : "", _(importers[i]->title));
 }
 
 static int no_such_importer(const char *name, struct err *err)

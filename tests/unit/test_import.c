@@ -229,7 +229,7 @@ static void what_nobody_claims_is_called_by_its_name(void **state)
                          ERR_INPUT);
         if (!strstr(err.what, cases[i].what))
             fail_msg("case %zu: '%s' does not name %s", i, err.what, cases[i].what);
-        assert_non_null(strstr(err.what, "Format One, Format Two, Format Three"));
+        assert_non_null(strstr(err.what, "Format One; Format Two; Format Three"));
         assert_non_null(strstr(err.hint, cases[i].hint));
         assert_string_equal(err.where, cases[i].label);
         assert_int_equal(run.sources.count, 0);
