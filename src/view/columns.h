@@ -61,11 +61,11 @@ enum column_type {                   /* the C type at offset, and what it means 
 enum column_flags {
     COLUMN_MACHINE = 1,   /* not for people: JSON and CSV only */
     COLUMN_PEOPLE = 2,    /* not for machines: text only */
-    COLUMN_FLEXIBLE = 4,  /* text that may be cut to fit */
-    COLUMN_BAR = 8,       /* a ratio that people see as a bar as well */
-    COLUMN_POSITIVE = 16, /* an integer that is unknown unless > 0 */
-    COLUMN_NO_JSON = 64,  /* JSON nests it otherwise */
-    COLUMN_RIGHT = 32,    /* flush right although its type does not say so */
+    COLUMN_NO_JSON = 4,   /* JSON nests it otherwise */
+    COLUMN_FLEXIBLE = 8,  /* text that may be cut to fit */
+    COLUMN_BAR = 16,      /* a ratio that people see as a bar as well */
+    COLUMN_POSITIVE = 32, /* an integer that is unknown unless > 0 */
+    COLUMN_RIGHT = 64,    /* flush right although its type does not say so */
 };
 
 struct column {

@@ -8,7 +8,7 @@
 static const char *const escape[STYLE_COUNT] = {
     [STYLE_PLAIN] = "",          [STYLE_BOLD] = "\x1b[1m",  [STYLE_DIM] = "\x1b[2m",
     [STYLE_HEADING] = "\x1b[1m", [STYLE_GOOD] = "\x1b[32m", [STYLE_NOTICE] = "\x1b[33m",
-    [STYLE_BAD] = "\x1b[31m",    [STYLE_COMM] = "\x1b[36m",
+    [STYLE_BAD] = "\x1b[31m",
 };
 static const char escape_end[] = "\x1b[0m";
 

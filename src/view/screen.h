@@ -17,7 +17,6 @@ enum style {
     STYLE_GOOD,
     STYLE_NOTICE,
     STYLE_BAD,
-    STYLE_COMM,
     STYLE_COUNT
 };
 

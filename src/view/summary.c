@@ -64,7 +64,8 @@ static void device_line(struct screen *s, const struct report *report, const str
     str_pad(&s->text, ' ', INDENT);
     screen_cell(s, STYLE_PLAIN, str_text(&text), label_width, false);
     str_cut(&text, 0);
-    struct msg msg = msg_make(N_("{0} recorded"), value_ns(device->wall_ns));
+    struct msg msg =
+        msg_make(report->narrowed ? N_("{0} chosen") : N_("{0} recorded"), value_ns(device->wall_ns));
     text_msg(&text, &msg, report);
     str_pad(&s->text, ' ', 2);
     screen_cell(s, STYLE_PLAIN, str_text(&text), DEVICE_COLUMN, true);

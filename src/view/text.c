@@ -245,6 +245,49 @@ static void loss_line(struct screen *s, const struct report *report, struct msg 
     str_release(&text);
 }
 
+/* Whether an earlier source, or an earlier repair of this one, has the same text. */
+static bool seen_before(const struct run *run, const struct source *last, const struct repair *end,
+                        uint32_t text)
+{
+    vec_each (&run->sources, source) {
+        vec_each (&source->repairs, repair) {
+            if (source == last && repair == end)
+                return false;
+            if (repair->text == text)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* One line for each kind of repair, over all files. */
+static void repairs(struct screen *s, const struct report *report)
+{
+    const struct run *run = report->run;
+    vec_each (&run->sources, source) {
+        vec_each (&source->repairs, repair) {
+            if (seen_before(run, source, repair, repair->text))
+                continue;
+            int64_t count = 0, files = 0;
+            vec_each (&run->sources, other) {
+                vec_each (&other->repairs, same) {
+                    count += same->text == repair->text ? same->count : 0;
+                    files += same->text == repair->text;
+                }
+            }
+            struct value what = value_term(run_text(run, repair->text));
+            if (files > 1)
+                loss_line(
+                    s, report,
+                    msg_make(N_("{0} ({1}×, in {2} files)"), what, value_count(count), value_count(files)));
+            else
+                loss_line(s, report,
+                          msg_make(N_("{0} ({1}×, in {2})"), what, value_count(count),
+                                   value_text(run_text(run, source->path))));
+        }
+    }
+}
+
 void text_losses(struct screen *s, const struct report *report)
 {
     union section_scratch scratch;
@@ -254,13 +297,7 @@ void text_losses(struct screen *s, const struct report *report)
         if (row->count > 0)
             loss_line(s, report, msg_make(N_("{0}: {1}"), value_term(row->title), value_count(row->count)));
     }
-    vec_each (&report->run->sources, source) {
-        vec_each (&source->repairs, repair) {
-            loss_line(s, report,
-                      msg_make(N_("{0} ({1}×, in {2})"), value_term(run_text(report->run, repair->text)),
-                               value_count(repair->count), value_text(run_text(report->run, source->path))));
-        }
-    }
+    repairs(s, report);
 }
 
 /* ---- sections ------------------------------------------------------------------------------------------ */

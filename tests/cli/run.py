@@ -18,6 +18,7 @@ import difflib
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -26,7 +27,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 CASES = HERE / "cases"
 SAMPLES = HERE.parent / "samples"
 SKIPPED = 77
-TIMEOUT_S = 300
+TIMEOUT_S = 180
 
 
 def environment(warplight, scratch):
@@ -50,11 +51,15 @@ def run_case(script, warplight, version):
         environ = environment(warplight, scratch)
         work = pathlib.Path(scratch) / "work"
         work.mkdir()
-        done = subprocess.run(["bash", str(script)], cwd=work, env=environ, stdin=subprocess.DEVNULL,
-                              capture_output=True, timeout=TIMEOUT_S)
-        texts = [normalise(stream.decode("utf-8", "backslashreplace"), scratch, version)
-                 for stream in (done.stdout, done.stderr)]
-        return done.returncode, texts[0], texts[1]
+        process = subprocess.Popen(["bash", str(script)], cwd=work, env=environ, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+        try:
+            streams = process.communicate(timeout=TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)  # what the script started is in its session
+            streams = process.communicate()
+        texts = [normalise(stream.decode("utf-8", "backslashreplace"), scratch, version) for stream in streams]
+        return process.returncode, texts[0], texts[1]
 
 
 def expected(script, kind):
