@@ -107,7 +107,7 @@ def main():
     parser.add_argument("warplight")
     parser.add_argument("--update", action="store_true", help="rewrite the expectations")
     parser.add_argument("names", nargs="*")
-    args = parser.parse_args()
+    args = parser.parse_intermixed_args()
     version = subprocess.run([args.warplight, "--version"], capture_output=True, text=True, check=True)
     version = version.stdout.split()[1]
     scripts = [script for script in sorted(CASES.glob("*.sh")) if not args.names or script.stem in args.names]
