@@ -47,8 +47,9 @@ static void only_device(struct screen *s, const struct report *report)
     int column = screen_columns(str_text(&text)) + 2;
     str_cut(&text, 0);
     model(&text, report, device);
-    struct msg msg = msg_make(N_(" · {0} recorded · {1} busy"), value_ns(device->wall_ns),
-                              value_ratio(busy_share(device)));
+    struct msg msg =
+        msg_make(report->narrowed ? N_(" · {0} chosen · {1} busy") : N_(" · {0} recorded · {1} busy"),
+                 value_ns(device->wall_ns), value_ratio(busy_share(device)));
     text_msg(&text, &msg, report);
     str_pad(&s->text, ' ', 2);
     screen_wrap(s, STYLE_PLAIN, str_text(&text), column, INDENT);

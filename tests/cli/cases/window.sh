@@ -13,6 +13,7 @@ wall --device 0
 wall --step 2
 wall --annotation 'step 3'
 wall --annotation 'step 3@1'
+warplight report "$trace" --from 100ms --to 200ms | head -n 1
 fails() {
     warplight report "$trace" "$@"
     echo $?
