@@ -131,7 +131,7 @@ static uint32_t count_votes(struct ballot *b, size_t items)
     double bars = winner ? (double)items / winner : 0, n = (double)b->count;
     double by_chance = n * n / (double)items;
     return winner >= 2 && bars >= BARS_MIN && winner_votes >= votes_needed * (bars - 1) &&
-                   winner_votes >= 3 * by_chance + 4
+                   winner_votes >= 2.5 * by_chance + 4
                ? winner
                : 0;
 }
