@@ -172,6 +172,8 @@ static void put_device_labels(struct chrome_export *e)
     const struct run *run = e->run;
     enum { AFTER_PROCESSES = 5000000 }; /* Kineto's */
     for (uint32_t d = 0; d < run->devices.count; d++) {
+        if (run->devices.at[d].op_count == 0) /* every rank lists all devices of its host */
+            continue;
         str_cut(&e->label, 0);
         label_device(&e->label, run, d);
         put_label(e, "process_name", e->ids.device_pids[d], 0, "name", str_text(&e->label));

@@ -90,7 +90,7 @@ static uint32_t restore_source(struct perfetto_import *in, const struct perfetto
     source->tool = row.tool;
     source->rank = row.rank;
     source->world_size = row.world_size;
-    run_fact(run, at, "exported_from", run_text(run, row.path), intern_length(&run->strings, row.path));
+    run_fact(run, at, "original_path", run_text(run, row.path), intern_length(&run->strings, row.path));
     return at;
 }
 
@@ -99,7 +99,7 @@ static void restore_repair(struct perfetto_import *in, const struct perfetto_eve
     struct repair row = {0};
     fill_row(in, TABLE_REPAIR, event, &row);
     uint32_t source = mapped_row(in, TABLE_SOURCE, perfetto_int_or(event, in->key_source_row, -1));
-    if (source != NONE)
+    if (source != NONE && row.count > 0 && row.count <= UINT32_MAX)
         run_repair(in->run, source, run_text(in->run, row.text), row.count, row.first_offset);
 }
 
@@ -112,14 +112,21 @@ static void restore_fact(struct perfetto_import *in, const struct perfetto_event
         vec_push(&in->run->facts, row);
 }
 
+static void add_loss(int64_t *sum, int64_t more)
+{
+    int64_t total;
+    if (more > 0 && !__builtin_add_overflow(*sum, more, &total))
+        *sum = total;
+}
+
 static void restore_losses(struct perfetto_import *in, const struct perfetto_event *event)
 {
     struct losses row = {0}, *all = &in->run->losses;
     fill_row(in, TABLE_LOSSES, event, &row);
-    all->dropped += row.dropped;
-    all->untimed += row.untimed;
-    all->malformed += row.malformed;
-    all->truncated_bytes += row.truncated_bytes;
+    add_loss(&all->dropped, row.dropped);
+    add_loss(&all->untimed, row.untimed);
+    add_loss(&all->malformed, row.malformed);
+    add_loss(&all->truncated_bytes, row.truncated_bytes);
 }
 
 static uint32_t restore_device(struct perfetto_import *in, const struct perfetto_event *event)

@@ -202,7 +202,7 @@ static inline void describe_provenance(struct describe *d)
     vec_each (&run->facts, fact) {
         const char *key = run_text(run, fact->key);
         /* What each importer and exporter says of itself. */
-        if (strcmp(key, "exported_from") == 0 ||
+        if (strcmp(key, "original_path") == 0 ||
             (d->what != DESCRIBE_ALL && strcmp(key, "schemaVersion") == 0))
             continue;
         str_addf(&d->line, "fact %s=%s source=%" PRIu32, key, run_text(run, fact->value), fact->source);
