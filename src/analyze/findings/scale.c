@@ -25,9 +25,9 @@ static void find_step_imbalance(struct finder *f)
                               value_count(outliers), value_count(steps->count), value_ns(excess));
     finding_evidence(finding, msg_make(N_("median step {0}, longest {1}"), value_ns(steps->median_ns),
                                        value_ns(steps->max_ns)));
-    finding_evidence(finding, msg_make(N_("the worst one, at {0}, spends {1} more, most of it in {2}"),
+    finding_evidence(finding, msg_make(N_("the worst one, at {0}, spends {1} more, most of it while {2}"),
                                        value_time(worst->start), value_ns(worst->outlier_excess_ns),
-                                       value_text(account_name(worst->outlier_cause))));
+                                       value_term(account_meaning(worst->outlier_cause))));
     finding->action =
         msg_make(N_("compare a slow step with an ordinary one (--step N): evaluation, checkpoint, logging, "
                     "garbage collection or a late batch"));
@@ -71,7 +71,7 @@ static void find_exposed_comm(struct finder *f)
         if (left-- > 0)
             finding_evidence(finding,
                              msg_make(N_("{0}: {1} times, {2} in all, {3} exposed"),
-                                      value_text(run_text(f->run, row->name)), value_count(row->count),
+                                      value_kernel(run_text(f->run, row->name)), value_count(row->count),
                                       value_ns(row->total_ns), value_ns(row->exposed_ns)));
     }
     finding->action =
