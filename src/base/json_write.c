@@ -1,9 +1,7 @@
 #include "base/json_write.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -145,27 +143,27 @@ void json_int(struct json_writer *w, int64_t value)
     if (value == UNKNOWN)
         str_puts(w->out, "null");
     else
-        str_addf(w->out, "%" PRId64, value);
+        number_add_int(w->out, value);
 }
 
 void json_uint(struct json_writer *w, uint64_t value)
 {
     begin_value(w);
-    str_addf(w->out, "%" PRIu64, value);
+    number_add_uint(w->out, value, 1);
 }
 
 void json_decimal(struct json_writer *w, int64_t value, int decimals)
 {
-    char digits[24];
-    uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-    int n = snprintf(digits, sizeof digits, "%0*" PRIu64, decimals + 1, magnitude);
     begin_value(w);
     if (value < 0)
         str_putc(w->out, '-');
-    str_add(w->out, digits, (size_t)(n - decimals));
-    if (decimals > 0)
-        str_putc(w->out, '.');
-    str_add(w->out, digits + n - decimals, (size_t)decimals);
+    number_add_uint(w->out, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, decimals + 1);
+    if (decimals <= 0)
+        return;
+    str_putc(w->out, '0'); /* room for the point */
+    char *point = w->out->ptr + w->out->len - 1 - decimals;
+    memmove(point + 1, point, (size_t)decimals);
+    *point = '.';
 }
 
 void json_double(struct json_writer *w, double value)

@@ -22,3 +22,23 @@ void number_add_double(struct str *out, double value)
     str_putc(out, '.');
     str_puts(out, text + whole + point);
 }
+
+enum { UINT64_DIGITS = 20 };
+
+void number_add_uint(struct str *out, uint64_t value, int min_digits)
+{
+    char digits[UINT64_DIGITS];
+    int n = 0;
+    for (; value > 0; value /= 10)
+        digits[UINT64_DIGITS - ++n] = (char)('0' + value % 10);
+    if (n < min_digits)
+        str_pad(out, '0', (size_t)(min_digits - n));
+    str_add(out, digits + UINT64_DIGITS - n, (size_t)n);
+}
+
+void number_add_int(struct str *out, int64_t value)
+{
+    if (value < 0)
+        str_putc(out, '-');
+    number_add_uint(out, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, 1);
+}

@@ -6,11 +6,11 @@
  * durations exactly. host: process, thread and the nested spans; weight: time in which the span was the
  * innermost of its thread. The weights sum up to the time in which any span was open, thread by thread,
  * exactly. */
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/hash.h"
 #include "base/i18n.h"
+#include "base/number.h"
 #include "base/utf8.h"
 #include "base/vec.h"
 #include "export/export.h"
@@ -212,7 +212,9 @@ static void put_lines(struct folded *f, struct export_sink *sink)
         frame_text(f, &line, node->frame);
         if (node->weight > 0) {
             str_add(&sink->pending, line.ptr, line.len);
-            str_addf(&sink->pending, " %" PRId64 "\n", node->weight);
+            str_putc(&sink->pending, ' ');
+            number_add_int(&sink->pending, node->weight);
+            str_putc(&sink->pending, '\n');
             sink_poll(sink);
         }
         vec_push(&levels, ((struct level){.next = node->first, .line_len = line.len}));

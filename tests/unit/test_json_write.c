@@ -157,6 +157,22 @@ static void integers_are_exact_over_their_whole_range(void **state)
     assert_out(&out, "[9223372036854775807,-9223372036854775807,18446744073709551615,9007199254740993]");
 }
 
+static void decimals_are_exact_over_the_whole_range(void **state)
+{
+    (void)state;
+    struct str out = {0};
+    struct json_writer w = {.out = &out};
+    json_array_begin(&w);
+    json_decimal(&w, 0, 3);
+    json_decimal(&w, 7, 3);
+    json_decimal(&w, -45, 3);
+    json_decimal(&w, 1234567, 3);
+    json_decimal(&w, INT64_MIN, 3);
+    json_decimal(&w, INT64_MAX, 0);
+    json_array_end(&w);
+    assert_out(&out, "[0.000,0.007,-0.045,1234.567,-9223372036854775.808,9223372036854775807]");
+}
+
 static void the_unknown_the_nan_and_the_infinite_are_null(void **state)
 {
     (void)state;
@@ -297,6 +313,7 @@ int main(void)
         cmocka_unit_test(keys_are_escaped_and_repaired_too),
         cmocka_unit_test(good_utf8_stays_and_bad_utf8_is_replaced),
         cmocka_unit_test(integers_are_exact_over_their_whole_range),
+        cmocka_unit_test(decimals_are_exact_over_the_whole_range),
         cmocka_unit_test(the_unknown_the_nan_and_the_infinite_are_null),
         cmocka_unit_test(doubles_are_short_and_read_back_the_same),
         cmocka_unit_test(no_locale_changes_a_number),
