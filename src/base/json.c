@@ -95,7 +95,7 @@ static void window_slide(struct json_reader *r, const char *keep)
     r->cut_at -= r->cut_bytes ? shift : 0;
     r->partial -= r->partial != SIZE_MAX ? shift : 0;
     r->hold -= shift; /* wraps where there is no hold; nobody looks then */
-    r->at -= shift;
+    r->at = r->at < keep ? r->origin : r->at - shift;
     r->end -= shift;
 }
 
@@ -168,14 +168,14 @@ bool json_more(struct json_reader *r, const char **p, const char **keep)
     }
     size_t offset = (size_t)(*p - *keep);
     int64_t cut_bytes = r->cut_bytes;
-    if (!json_fill(r, *keep)) {
-        r->at = r->end;
-        r->state = r->eof ? JSON_END : JSON_BAD;
-        return false;
-    }
+    bool filled = json_fill(r, *keep); /* slides the window even where there is nothing more */
     *keep = r->origin;
     *p = r->cut_bytes > cut_bytes ? r->origin + r->cut_at : r->origin + offset;
-    return true;
+    if (!filled) {
+        r->at = r->end;
+        r->state = r->eof ? JSON_END : JSON_BAD;
+    }
+    return filled;
 }
 
 bool json_fail(struct json_reader *r, const char *p)
@@ -241,7 +241,12 @@ void json_rewind(struct json_reader *r)
 bool json_retry(struct json_reader *r)
 {
     if (r->state == JSON_MORE) {
-        if (json_fill(r, r->origin + r->hold) || r->eof) {
+        /* at least twice as much each time, so that reading again and again stays linear */
+        size_t wanted = 2 * (size_t)(r->end - r->origin - (ptrdiff_t)r->hold);
+        bool filled = json_fill(r, r->origin + r->hold);
+        while (filled && (size_t)(r->end - r->origin) < wanted && (size_t)(r->end - r->origin) < r->max_cap)
+            filled = json_fill(r, r->origin);
+        if (filled || r->eof) {
             json_rewind(r);
             r->snapshot = false;
             r->partial = SIZE_MAX;
@@ -329,7 +334,7 @@ static char *decode_room(struct json_reader *r)
         r->decoded_len = 0;
     if (r->decoded_len == 0 && r->decoded_cap < r->cap) {
         free(r->decoded);
-        r->decoded = mem_alloc(r->cap);
+        r->decoded = mem_alloc(r->cap + JSON_SCAN_PADDING);
         r->decoded_cap = r->cap;
     }
     return r->decoded + r->decoded_len;

@@ -47,8 +47,10 @@ struct chrome_launch {
     uint32_t shape;
 };
 
+/* run_series() looks at every series, and files may invent any number. */
+enum { CHROME_SERIES_MAX = 10000 };
+
 struct chrome_memory_series {
-    uint64_t key; /* hash of pid, device type and device */
     uint32_t allocated, reserved;
     int64_t sum; /* of changes, where a file gives no totals */
 };
@@ -87,6 +89,7 @@ struct chrome {
     VEC(struct comm) op_comms; /* collectives as operators gave them… */
     struct map op_comm_index;  /* …by external id */
     VEC(struct chrome_memory_series) memory;
+    struct map memory_index; /* hash of pid, device type and device */
 
     VEC(struct chrome_hint) hints;
     VEC(struct chrome_open_span) open;
@@ -141,6 +144,7 @@ bool chrome_interval(struct chrome *c, const struct chrome_event *event, bool ze
 /* The same for events with one moment. */
 bool chrome_moment(struct chrome *c, const struct chrome_event *event, int64_t *time);
 uint32_t chrome_name(struct chrome *c, struct json_text text);
+void chrome_add_sample(struct chrome *c, int64_t time, uint32_t series, double value);
 size_t chrome_add_span(struct chrome *c, enum span_kind kind, uint32_t name, uint32_t thread,
                        struct interval at);
 

@@ -54,64 +54,33 @@ static const struct chrome_word arg_list[] = {
 
 /* ---- words --------------------------------------------------------------------------------------------- */
 
-struct word_key {
-    uint64_t first, last;
-};
-
-/* The first and last eight bytes of a word; a shorter word fills up with zeros. */
-static inline struct word_key word_key(const char *p, size_t length)
+/* False if two words fall into one slot. */
+static bool place_words(struct chrome_words *words, const struct chrome_word *list, size_t count)
 {
-    struct word_key key;
-    memcpy(&key.first, p, 8);
-    if (length < 8) {
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-        key.first &= (UINT64_C(1) << 8 * length) - 1;
-#else
-        key.first &= ~(UINT64_MAX >> 8 * length);
-#endif
-        key.last = key.first;
-    } else {
-        memcpy(&key.last, p + length - 8, 8);
+    memset(words->slots, 0, sizeof words->slots);
+    for (size_t i = 0; i < count; i++) {
+        char padded[CHROME_WORD_LENGTH_MAX + 8] = {0};
+        size_t length = strlen(list[i].text);
+        uint64_t first, last;
+        assert(length > 0 && length <= CHROME_WORD_LENGTH_MAX);
+        memcpy(padded, list[i].text, length);
+        chrome_word_ends(padded, length, &first, &last);
+        struct chrome_word_slot *slot =
+            &words->slots[chrome_word_slot(words->multiplier, first, last, length)];
+        if (slot->length)
+            return false;
+        *slot = (struct chrome_word_slot){first, last, list[i].text, (uint32_t)length, list[i].value};
     }
-    return key;
-}
-
-static inline unsigned word_slot(struct word_key key, size_t length)
-{
-    uint64_t mixed = (key.first ^ key.last << 7 ^ length) * UINT64_C(0x9e3779b97f4a7c15);
-    return (unsigned)(mixed >> 56) % CHROME_WORD_SLOTS;
+    return true;
 }
 
 void chrome_words_init(struct chrome_words *words, const struct chrome_word *list, size_t count)
 {
     assert(count <= CHROME_WORDS_MAX);
-    memset(words, 0, sizeof *words);
-    for (size_t i = 0; i < count; i++) {
-        char padded[CHROME_WORD_LENGTH_MAX + 8] = {0};
-        size_t length = strlen(list[i].text);
-        assert(length > 0 && length <= CHROME_WORD_LENGTH_MAX);
-        memcpy(padded, list[i].text, length);
-        struct word_key key = word_key(padded, length);
-        unsigned slot = word_slot(key, length);
-        while (words->slots[slot].text)
-            slot = (slot + 1) % CHROME_WORD_SLOTS;
-        words->slots[slot] =
-            (struct chrome_word_slot){key.first, key.last, list[i].text, (uint32_t)length, list[i].value};
-    }
-}
-
-uint8_t chrome_words_find(const struct chrome_words *words, struct json_text text)
-{
-    if (text.length == 0 || text.length > CHROME_WORD_LENGTH_MAX)
-        return CHROME_WORD_NONE;
-    struct word_key key = word_key(text.at, text.length);
-    for (unsigned i = word_slot(key, text.length);; i = (i + 1) % CHROME_WORD_SLOTS) {
-        const struct chrome_word_slot *slot = &words->slots[i];
-        if (!slot->text)
-            return CHROME_WORD_NONE;
-        if (slot->first == key.first && slot->last == key.last && slot->length == text.length &&
-            (text.length <= 16 || memcmp(text.at + 8, slot->text + 8, text.length - 16) == 0))
-            return slot->value;
+    words->multiplier = UINT64_C(0x9e3779b97f4a7c15);
+    for (int tries = 1; !place_words(words, list, count); tries++) {
+        assert(tries < 1000); /* two words have the same length and ends */
+        words->multiplier = words->multiplier * UINT64_C(6364136223846793005) + 1442695040888963407u;
     }
 }
 

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/json.h"
 
@@ -66,26 +67,67 @@ struct chrome_event {
     struct json_text text[FIELD_COUNT];
 };
 
-/* Words and the small numbers that they stand for: a hash table of their lengths and outer bytes. */
-enum { CHROME_WORDS_MAX = 64, CHROME_WORD_SLOTS = 256, CHROME_WORD_LENGTH_MAX = 40 };
+/* ---- words --------------------------------------------------------------------------------------------- */
+
+/* Words and the small numbers that they stand for: a hash table of their lengths and outer bytes (in which
+ * any two words of a list must differ), with a multiplier that gives each word a slot of its own. */
+enum { CHROME_WORDS_MAX = 64, CHROME_WORD_SLOTS = 1024, CHROME_WORD_LENGTH_MAX = 40 };
+#define CHROME_WORD_NONE UINT8_MAX
 struct chrome_word {
     const char *text;
     uint8_t value;
 };
 struct chrome_words {
+    uint64_t multiplier;
     struct chrome_word_slot {
         uint64_t first, last; /* eight bytes each; they overlap in short words */
-        const char *text;     /* NULL: empty */
-        uint32_t length;
+        const char *text;
+        uint32_t length; /* 0: empty */
         uint8_t value;
     } slots[CHROME_WORD_SLOTS];
 };
-#define CHROME_WORD_NONE UINT8_MAX
 
 void chrome_words_init(struct chrome_words *words, const struct chrome_word *list, size_t count);
+
+/* The first and last eight bytes of a word of length > 0; a shorter word fills up with zeros. */
+static inline void chrome_word_ends(const char *p, size_t length, uint64_t *first, uint64_t *last)
+{
+    memcpy(first, p, 8);
+    if (length >= 8) {
+        memcpy(last, p + length - 8, 8);
+        return;
+    }
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    *first &= (UINT64_C(1) << 8 * length) - 1;
+#else
+    *first &= ~(UINT64_MAX >> 8 * length);
+#endif
+    *last = *first;
+}
+
+static inline unsigned chrome_word_slot(uint64_t multiplier, uint64_t first, uint64_t last, size_t length)
+{
+    return (unsigned)((first ^ last << 7 ^ length) * multiplier >> 54);
+}
+
 /* The value of the word, or CHROME_WORD_NONE. text must have 8 readable bytes, as all texts of a reader have.
  */
-uint8_t chrome_words_find(const struct chrome_words *words, struct json_text text);
+static inline uint8_t chrome_words_find(const struct chrome_words *words, struct json_text text)
+{
+    uint64_t first, last;
+    if (text.length == 0 || text.length > CHROME_WORD_LENGTH_MAX)
+        return CHROME_WORD_NONE;
+    chrome_word_ends(text.at, text.length, &first, &last);
+    const struct chrome_word_slot *slot =
+        &words->slots[chrome_word_slot(words->multiplier, first, last, text.length)];
+    if (slot->first != first || slot->last != last || slot->length != text.length)
+        return CHROME_WORD_NONE;
+    if (text.length > 16 && memcmp(text.at + 8, slot->text + 8, text.length - 16) != 0)
+        return CHROME_WORD_NONE;
+    return slot->value;
+}
+
+/* ---- events -------------------------------------------------------------------------------------------- */
 
 struct chrome_event_reader {
     struct chrome_words members;

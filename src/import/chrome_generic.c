@@ -26,6 +26,15 @@ size_t chrome_add_span(struct chrome *c, enum span_kind kind, uint32_t name, uin
     return row;
 }
 
+void chrome_add_sample(struct chrome *c, int64_t time, uint32_t series, double value)
+{
+    struct sample_table *samples = &c->run->samples;
+    size_t row = sample_table_add(samples);
+    samples->time[row] = time;
+    samples->series[row] = series;
+    samples->value[row] = value;
+}
+
 bool chrome_moment(struct chrome *c, const struct chrome_event *event, int64_t *time)
 {
     int64_t ns;
@@ -252,16 +261,31 @@ static void instant_event(struct chrome *c, const struct chrome_event *event)
                                             .device = NONE}));
 }
 
-/* One series for each key of args, named "event" where the key says no more, else "event: key". */
+/* "GPU 0 Counters" is the pid of Kineto's hardware counters. */
+static uint32_t counter_device(struct chrome *c, struct json_text pid)
+{
+    static const char start[] = "GPU ", end[] = " Counters";
+    if (pid.length <= strlen(start) + strlen(end) || memcmp(pid.at, start, strlen(start)) != 0 ||
+        memcmp(pid.at + pid.length - strlen(end), end, strlen(end)) != 0)
+        return NONE;
+    int64_t id = chrome_last_number((struct json_text){pid.at, pid.length - strlen(end)}, -1);
+    return id < 0 ? NONE : run_device(c->run, c->source, id);
+}
+
+/* One series for each key of args, named "event" where the key says no more, else "event: key". NONE if there
+ * are too many. */
 static uint32_t counter_series(struct chrome *c, const struct chrome_event *event, struct json_text key)
 {
     struct json_text name = event_text(event, FIELD_NAME), id = event_text(event, FIELD_ID);
-    int64_t pid = chrome_lane_id(c, event_text(event, FIELD_PID));
+    struct json_text lane = event_text(event, FIELD_PID);
+    int64_t pid = chrome_lane_id(c, lane);
     uint64_t hash = hash_pair(hash_pair(hash_bytes(name.at, name.length), hash_bytes(key.at, key.length)),
                               hash_pair((uint64_t)pid, hash_bytes(id.at, id.length)));
     uint32_t series = map_get(&c->counters, hash);
     if (series != MAP_ABSENT)
         return series;
+    if (c->run->series.count >= CHROME_SERIES_MAX)
+        return NONE;
     struct str title = {0};
     str_add(&title, name.at, name.length);
     if (id.length) {
@@ -273,7 +297,9 @@ static uint32_t counter_series(struct chrome *c, const struct chrome_event *even
         str_puts(&title, title.len ? ": " : "");
         str_add(&title, key.at, key.length);
     }
-    series = run_series(c->run, str_text(&title), NONE, run_process(c->run, c->source, pid), UNIT_NONE);
+    uint32_t device = counter_device(c, lane);
+    uint32_t process = device == NONE ? run_process(c->run, c->source, pid) : NONE;
+    series = run_series(c->run, str_text(&title), device, process, UNIT_NONE);
     map_set(&c->counters, hash, series);
     str_release(&title);
     return series;
@@ -293,11 +319,12 @@ static void counter_event(struct chrome *c, const struct chrome_event *event)
         double value;
         if (!json_read_scalar(&args, &text) || !json_to_double(text, &value))
             continue;
-        struct sample_table *samples = &c->run->samples;
-        size_t row = sample_table_add(samples);
-        samples->time[row] = time;
-        samples->value[row] = value;
-        samples->series[row] = counter_series(c, event, key);
+        uint32_t series = counter_series(c, event, key);
+        if (series == NONE)
+            run_repair(c->run, c->source, N_("values of counters beyond the first 10,000 left out"), 1,
+                       event->offset);
+        else
+            chrome_add_sample(c, time, series, value);
     }
     json_close(&args);
 }

@@ -110,13 +110,15 @@ static struct lane *find_lanes(struct chrome *c)
 /* Totals count only for devices without streams of their own. */
 static void settle_totals(struct lane *lanes, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        bool repeated = false;
-        for (size_t j = 0; j < count && !repeated; j++)
-            repeated = lanes[j].kind == LANE_STREAM && lanes[j].device == lanes[i].device;
+    struct map streamed = {0}; /* devices */
+    for (size_t i = 0; i < count; i++)
+        if (lanes[i].kind == LANE_STREAM)
+            map_set(&streamed, (uint64_t)lanes[i].device, 1);
+    for (size_t i = 0; i < count; i++)
         if (lanes[i].kind == LANE_TOTAL)
-            lanes[i].kind = repeated ? LANE_SUMMARY : LANE_STREAM;
-    }
+            lanes[i].kind =
+                map_get(&streamed, (uint64_t)lanes[i].device) == MAP_ABSENT ? LANE_STREAM : LANE_SUMMARY;
+    map_release(&streamed);
 }
 
 static enum op_kind kind_of(const char *name)

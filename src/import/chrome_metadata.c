@@ -48,7 +48,6 @@ static const struct chrome_word property_list[] = {
     {"major", PROPERTY_MAJOR},
     {"minor", PROPERTY_MINOR},
     {"maxThreadsPerMultiprocessor", PROPERTY_SM_THREADS},
-    {"maxThreadsPerMultiProcessor", PROPERTY_SM_THREADS},
     {"warpSize", PROPERTY_WARP},
     {"numSms", PROPERTY_SMS},
     {"multiProcessorCount", PROPERTY_SMS},

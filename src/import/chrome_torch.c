@@ -273,31 +273,24 @@ static struct chrome_memory_series *memory_series(struct chrome *c, const struct
     int64_t type = event_int(event, ARG_DEVICE_TYPE, 0), id = event_int(event, ARG_DEVICE_ID, -1);
     int64_t pid = chrome_lane_id(c, event_text(event, FIELD_PID));
     uint64_t key = hash_pair(hash_pair((uint64_t)pid, (uint64_t)type), hash_pair((uint64_t)id, totals));
-    vec_each (&c->memory, series) {
-        if (series->key == key)
-            return series;
-    }
+    uint32_t found = map_get(&c->memory_index, key);
+    if (found != MAP_ABSENT)
+        return &c->memory.at[found];
+    if (c->run->series.count >= CHROME_SERIES_MAX)
+        return NULL;
     enum { DEVICE_TYPE_CPU = 0 }; /* c10/core/DeviceType.h */
     uint32_t device = type == DEVICE_TYPE_CPU || id < 0 ? NONE : run_device(c->run, c->source, id);
     uint32_t process = run_process(c->run, c->source, pid);
-    struct chrome_memory_series series = {.key = key, .allocated = NONE, .reserved = NONE};
+    struct chrome_memory_series series = {.allocated = NONE, .reserved = NONE};
     if (totals) {
         series.allocated = run_series(c->run, "memory allocated", device, process, UNIT_BYTES);
         series.reserved = run_series(c->run, "memory reserved", device, process, UNIT_BYTES);
     } else {
         series.allocated = run_series(c->run, "memory change", device, process, UNIT_BYTES);
     }
+    map_set(&c->memory_index, key, (uint32_t)c->memory.count);
     vec_push(&c->memory, series);
     return &c->memory.at[c->memory.count - 1];
-}
-
-static void add_sample(struct chrome *c, int64_t time, uint32_t series, double value)
-{
-    struct sample_table *samples = &c->run->samples;
-    size_t row = sample_table_add(samples);
-    samples->time[row] = time;
-    samples->series[row] = series;
-    samples->value[row] = value;
 }
 
 /* Early files give only the change of each call: their sum counts from the start of the recording, so it gets
@@ -311,16 +304,21 @@ static void add_memory(struct chrome *c, const struct chrome_event *event)
     int64_t reserved = event_int(event, ARG_RESERVED, UNKNOWN);
     struct chrome_memory_series *series =
         memory_series(c, event, allocated != UNKNOWN || reserved != UNKNOWN);
+    if (!series) {
+        run_repair(c->run, c->source, N_("values of counters beyond the first 10,000 left out"), 1,
+                   event->offset);
+        return;
+    }
     if (series->reserved == NONE) {
         int64_t change = event_int(event, ARG_MEMORY_BYTES, 0);
         if (!__builtin_add_overflow(series->sum, change, &series->sum))
-            add_sample(c, time, series->allocated, (double)series->sum);
+            chrome_add_sample(c, time, series->allocated, (double)series->sum);
         return;
     }
     if (allocated != UNKNOWN)
-        add_sample(c, time, series->allocated, (double)allocated);
+        chrome_add_sample(c, time, series->allocated, (double)allocated);
     if (reserved != UNKNOWN)
-        add_sample(c, time, series->reserved, (double)reserved);
+        chrome_add_sample(c, time, series->reserved, (double)reserved);
 }
 
 static bool starts_with(struct json_text text, const char *start)
@@ -336,9 +334,6 @@ static bool instant_event(struct chrome *c, const struct chrome_event *event, ui
         add_memory(c, event);
         return true;
     }
-    /* marks of the profiler about itself; the window's end may lie years ahead */
-    if (starts_with(name, "Iteration Start") || json_text_is(name, "Record Window End"))
-        return true;
     int64_t time;
     if (category != CATEGORY_INSTANT)
         return false;
@@ -402,11 +397,21 @@ static bool complete_event(struct chrome *c, const struct chrome_event *event, u
     }
 }
 
+/* What the profiler says about itself. The end of the window may lie years ahead. */
+static bool is_own_mark(const struct chrome_event *event)
+{
+    struct json_text name = event_text(event, FIELD_NAME);
+    return !event_has(event, FIELD_CATEGORY) &&
+           (starts_with(name, "Iteration Start") || json_text_is(name, "Record Window End"));
+}
+
 bool chrome_torch_event(struct chrome *c, const struct chrome_event *event)
 {
     uint8_t category = chrome_words_find(&c->categories, event_text(event, FIELD_CATEGORY));
     bool known = false;
-    if (event->phase == 'X')
+    if (event->phase != 'M' && is_own_mark(event))
+        known = true;
+    else if (event->phase == 'X')
         known = category != CHROME_WORD_NONE && complete_event(c, event, category);
     else if (event->phase == 'i')
         known = instant_event(c, event, category);
@@ -454,4 +459,5 @@ void chrome_torch_release(struct chrome *c)
     vec_release(&c->op_comms);
     map_release(&c->op_comm_index);
     vec_release(&c->memory);
+    map_release(&c->memory_index);
 }

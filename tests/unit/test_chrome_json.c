@@ -1246,6 +1246,33 @@ static void test_counters_and_instants(void **state)
     run_release(&run);
 }
 
+static void test_hardware_counters_belong_to_their_gpu(void **state)
+{
+    (void)state;
+    struct run run;
+    import_events(
+        &run, "{\"ph\":\"C\",\"name\":\"sm\",\"pid\":\"GPU 3 Counters\",\"ts\":1,\"args\":{\"value\":5}}");
+    assert_int_equal(run.devices.at[run.series.at[0].device].id, 3);
+    assert_int_equal(run.series.at[0].process, NONE);
+    run_release(&run);
+}
+
+static void test_any_number_of_counters_takes_bounded_time(void **state)
+{
+    (void)state;
+    struct run run;
+    struct str events = {0};
+    for (int i = 0; i < 12000; i++)
+        str_addf(&events, "%s{\"ph\":\"C\",\"name\":\"c%d\",\"pid\":1,\"ts\":1,\"args\":{\"value\":5}}",
+                 i ? "," : "", i);
+    import_events(&run, events.ptr);
+    assert_int_equal(run.series.count, 10000);
+    assert_int_equal(run.samples.count, 10000);
+    assert_int_equal(repairs(&run, "counters beyond"), 2000);
+    str_release(&events);
+    run_release(&run);
+}
+
 static void test_pids_and_tids_may_be_texts(void **state)
 {
     (void)state;
@@ -1461,6 +1488,8 @@ int main(void)
         cmocka_unit_test(test_begin_and_end_are_matched_by_thread),
         cmocka_unit_test(test_async_pairs_are_matched_by_id_off_the_threads),
         cmocka_unit_test(test_counters_and_instants),
+        cmocka_unit_test(test_hardware_counters_belong_to_their_gpu),
+        cmocka_unit_test(test_any_number_of_counters_takes_bounded_time),
         cmocka_unit_test(test_pids_and_tids_may_be_texts),
         cmocka_unit_test(test_tensorflow_streams_count_each_op_once),
         cmocka_unit_test(test_tensorflow_totals_serve_where_there_are_no_streams),

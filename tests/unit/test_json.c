@@ -130,6 +130,12 @@ static void test_values_are_read_as_written(void **state)
     assert_reads("[]", "<>");
     assert_reads("\"\"", "\"\"");
     assert_reads("17", "17");
+    for (size_t window = 1; window < 12; window++) {
+        enum json_state end;
+        char *got = read_back("1234567890", &(struct json_limits){.window_bytes = window}, &end);
+        assert_string_equal(got, "1234567890");
+        free(got);
+    }
     assert_reads(" [[[ ]]] ", "<<<> > >");
 }
 
