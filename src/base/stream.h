@@ -2,8 +2,8 @@
  * from the name: gzip (several members too), zstd (several frames too), or plain. Compression inside
  * compression is unwrapped up to two levels (people gzip a .json.gz again); deeper is an error.
  *
- * Decompression runs on a second thread, one bounded queue of buffers ahead of the reader, so that memory stays
- * constant and a second core does the work. */
+ * Decompression runs on a second thread, one bounded queue of buffers ahead of the reader, so that memory
+ * stays constant and a second core does the work. */
 #ifndef WARPLIGHT_BASE_STREAM_H
 #define WARPLIGHT_BASE_STREAM_H
 
@@ -18,7 +18,8 @@ struct stream;
 /* path "-" is standard input. Directories, missing permission and empty names are errors with a hint. */
 int stream_open(struct stream **out, const char *path, struct err *err);
 /* Reads from memory (not copied); for tests and fuzzing. Decompresses just the same. */
-int stream_open_memory(struct stream **out, const char *name, const void *data, size_t length, struct err *err);
+int stream_open_memory(struct stream **out, const char *name, const void *data, size_t length,
+                       struct err *err);
 /* Returns the number of bytes put in buf (> 0), 0 at the end, or a negative code. A damaged or truncated
  * compressed file first delivers everything that could be decompressed, then ends with 0, and
  * stream_damage() tells what happened. */
