@@ -69,6 +69,16 @@ static void key_triple(struct chrome_export *e, const char *key, const uint32_t 
     json_array_end(&e->w);
 }
 
+/* Six decimals, as the profiler writes the numbers that it derives. */
+static void key_ratio(struct chrome_export *e, const char *key, double value)
+{
+    json_key(&e->w, key);
+    if (value < INT64_MAX / 1e6)
+        json_decimal(&e->w, llround(value * 1e6), 6);
+    else
+        json_double(&e->w, value);
+}
+
 /* name is written by the caller, who knows whether it is a string of the run. */
 static void open_event(struct chrome_export *e, const char *phase, const char *category, int64_t pid,
                        int64_t tid)
@@ -207,13 +217,10 @@ static void put_shape(struct chrome_export *e, size_t op)
         key_uint(e, "local memory per thread", shape->local_bytes_per_thread);
     if (device->sm_count > 0) {
         double blocks = (double)shape->grid[0] * shape->grid[1] * shape->grid[2] / device->sm_count;
-        json_key(&e->w, "blocks per SM");
-        json_double(&e->w, blocks);
-        if (device->warp_size > 0) {
-            json_key(&e->w, "warps per SM");
-            json_double(&e->w,
-                        blocks * shape->block[0] * shape->block[1] * shape->block[2] / device->warp_size);
-        }
+        key_ratio(e, "blocks per SM", blocks);
+        if (device->warp_size > 0)
+            key_ratio(e, "warps per SM",
+                      blocks * shape->block[0] * shape->block[1] * shape->block[2] / device->warp_size);
     }
     key_triple(e, "grid", shape->grid);
     key_triple(e, "block", shape->block);
@@ -347,10 +354,10 @@ static const char *span_category(const struct run *run, size_t span)
         return "overhead";
     case SPAN_OS:
         return "os";
-    case SPAN_OTHER:
+    case SPAN_OTHER: /* what an importer of foreign spans notes down is their category */
         break;
     }
-    return "other";
+    return run->spans.detail[span] ? run_text(run, run->spans.detail[span]) : "other";
 }
 
 static void put_span_args(struct chrome_export *e, size_t span)
@@ -361,13 +368,14 @@ static void put_span_args(struct chrome_export *e, size_t span)
         [SPAN_PYTHON] = "Python id",  [SPAN_OS] = "correlation", [SPAN_OVERHEAD] = "correlation",
         [SPAN_OTHER] = "correlation",
     };
-    if (spans->id[span] == 0 && spans->detail[span] == 0)
+    bool has_stack = spans->detail[span] != 0 && spans->kind[span] != SPAN_OTHER;
+    if (spans->id[span] == 0 && !has_stack)
         return;
     open_args(e);
     if (spans->id[span])
         key_uint(e, ids[spans->kind[span]], spans->id[span]);
-    if (spans->detail[span])
-        key_string(e, spans->kind[span] == SPAN_OTHER ? "detail" : "Call stack", spans->detail[span]);
+    if (has_stack)
+        key_string(e, "Call stack", spans->detail[span]);
     close_args(e);
 }
 

@@ -112,8 +112,10 @@ static inline void describe_span(struct describe *d, size_t span)
     str_addf(&d->line, "span %" PRId64 " %" PRId64 " %s kind=%s id=%" PRIu64, spans->start[span],
              spans->end[span], run_text(run, spans->name[span]), span_kind_names[spans->kind[span]],
              spans->id[span]);
-    if (d->what == DESCRIBE_ALL || (spans->kind[span] != SPAN_OTHER && spans->kind[span] != SPAN_OS))
-        str_addf(&d->line, " detail=%s", run_text(run, spans->detail[span]));
+    const char *detail = run_text(run, spans->detail[span]);
+    if (d->what == DESCRIBE_KINETO && spans->kind[span] == SPAN_OTHER && !*detail)
+        detail = "other";
+    str_addf(&d->line, " detail=%s", detail);
     describe_thread(d, spans->thread[span]);
     if (spans->parent[span] != NONE)
         str_addf(&d->line, " in=%s", run_text(run, spans->name[spans->parent[span]]));

@@ -198,6 +198,8 @@ static void torch_like_run(struct make_run *made, int64_t first)
                   (int64_t)i * 20 + 10, i);
     make_span(run, run_thread(run, made->process, 0), SPAN_OVERHEAD, "Activity Buffer Request", 500, 501, 0);
     make_span(run, made->thread, SPAN_OTHER, "mystery", 500, 600, 0);
+    op = make_span(run, made->thread, SPAN_OTHER, "cublasCreate", 600, 700, 0);
+    run->spans.detail[op] = intern_puts(&run->strings, "cuBLAS");
     for (int i = 0; i < 6; i++) {
         size_t row = sample_table_add(&run->samples);
         run->samples.time[row] = 100 + i / 2;
