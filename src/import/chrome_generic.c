@@ -246,8 +246,7 @@ static void paired_event(struct chrome *c, const struct chrome_event *event)
         end_event(c, event, lane);
 }
 
-/* ---- moments and counters -------------------------------------------------------------------------------
- */
+/* ---- moments and counters ---------------------------------------------------------------------------- */
 
 static void instant_event(struct chrome *c, const struct chrome_event *event)
 {

@@ -173,8 +173,7 @@ static void read_devices(struct chrome *c, struct json_reader *json)
     }
 }
 
-/* ---- other members --------------------------------------------------------------------------------------
- */
+/* ---- other members ----------------------------------------------------------------------------------- */
 
 static bool has_word(struct json_text text, const char *word)
 {

@@ -37,8 +37,7 @@ static void skip_without(const char *path)
     }
 }
 
-/* ---- what a run holds ------------------------------------------------------------------------------------
- */
+/* ---- what a run holds -------------------------------------------------------------------------------- */
 
 struct sums {
     int64_t ops[4], ns[4];
@@ -80,8 +79,7 @@ static struct str kernel_numbers(const struct run *run, bool devices)
     return out;
 }
 
-/* ---- the index -------------------------------------------------------------------------------------------
- */
+/* ---- the index --------------------------------------------------------------------------------------- */
 
 /* The value behind "key=" in "a=1; b=2", or -1. */
 static int64_t listed(const char *contents, const char *key)
@@ -206,8 +204,7 @@ static void test_every_tensorflow_file_of_the_index_counts_each_op_once(void **s
     check_index("tensorflow/", check_tensorflow, 2);
 }
 
-/* ---- plain text search -----------------------------------------------------------------------------------
- */
+/* ---- plain text search ------------------------------------------------------------------------------- */
 
 static struct str whole_text(const char *path)
 {
