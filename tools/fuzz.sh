@@ -24,7 +24,8 @@ check() { # TITLE COMMAND...
     else
         failed=$((failed + 1))
         echo "FAIL  $title"
-        tail -n 40 "$log"
+        # What was wrong and where, rather than the dump of registers and dictionaries after it.
+        grep -m 2 -A 14 -E 'runtime error|ERROR: ' "$log" || tail -n 40 "$log"
     fi
     rm -f "$log"
 }

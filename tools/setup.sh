@@ -29,6 +29,7 @@ lint      clang-format       cmd clang-format
 lint      shellcheck         cmd shellcheck
 fuzz      clang              cmd clang
 fuzz      libclang-rt-dev    fuzzer
+fuzz      llvm               cmd llvm-symbolizer
 coverage  gcovr              cmd gcovr
 '
 
