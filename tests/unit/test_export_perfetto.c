@@ -92,6 +92,7 @@ static void samples_survive(void **state)
         run_init(&run);
         assert_int_equal(import_file(&run, path, NULL, NULL, &err), 0);
         run_seal(&run);
+        assert_true(run.ops.count > 0 && run.spans.count > 0);
         assert_survives(&run);
         run_release(&run);
         read++;
@@ -182,6 +183,84 @@ static void slices_of_every_track_nest(void **state)
     run_release(&run);
 }
 
+/* ---- the layout is a format -------------------------------------------------------------------------------
+ */
+
+static struct str read_text(const char *path)
+{
+    struct str text = {0};
+    char buffer[4096];
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    for (size_t n; (n = fread(buffer, 1, sizeof buffer, file)) > 0;)
+        str_add(&text, buffer, n);
+    fclose(file);
+    return text;
+}
+
+/* Readers outside this tree rely on the spellings in the document. */
+static void every_annotation_is_documented(void **state)
+{
+    (void)state;
+    static const struct cell *const all[] = {
+        op_cells,     shape_cells,   comm_cells,   source_cells, repair_cells, fact_cells, losses_cells,
+        device_cells, process_cells, thread_cells, stream_cells, series_cells, mark_cells, wait_cells};
+    struct str doc = read_text(SAMPLES "/../../doc/formats/exports.md");
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        for (const struct cell *cell = all[i]; cell->key; cell++) {
+            char quoted[64];
+            snprintf(quoted, sizeof quoted, "`%s`", cell->key);
+            if (!strstr(doc.ptr, quoted))
+                fail_msg("%s is not in doc/formats/exports.md", cell->key);
+        }
+    }
+    str_release(&doc);
+}
+
+static void documented_names_are_those_that_are_written(void **state)
+{
+    (void)state;
+    static const char *const names[] = {
+        "warplight.run",
+        "warplight.source",
+        "warplight.repair",
+        "warplight.fact",
+        "warplight.losses",
+        "warplight.process",
+        "warplight.thread",
+        "warplight.device",
+        "warplight.stream",
+        "warplight.counter",
+        "layout_version",
+        "time_offset_ns",
+        "track",
+        "source_row",
+        "process_row",
+        "registers_per_thread",
+        "grid",
+        "external_id",
+        "host to device",
+        "pageable",
+        "kernel",
+        "operator",
+        "out of memory",
+        "on_stream_row",
+        "Warplight recording",
+        "detail",
+        "lane 2",
+        "memory_bandwidth_bytes_per_s",
+    };
+    struct run run;
+    struct export_sink sink = {0};
+    rich_run(&run);
+    export_to(&run, (struct interval){0, 0}, &sink);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!memmem(sink.pending.ptr, sink.pending.len, names[i], strlen(names[i])))
+            fail_msg("%s is not in the export", names[i]);
+    str_release(&sink.pending);
+    run_release(&run);
+}
+
 /* ---- windows ------------------------------------------------------------------------------------------- */
 
 static void a_window_keeps_what_overlaps_it_and_the_calls_that_launched_it(void **state)
@@ -221,6 +300,8 @@ int main(void)
         cmocka_unit_test(samples_survive),
         cmocka_unit_test(output_is_the_same_each_time),
         cmocka_unit_test(slices_of_every_track_nest),
+        cmocka_unit_test(every_annotation_is_documented),
+        cmocka_unit_test(documented_names_are_those_that_are_written),
         cmocka_unit_test(a_window_keeps_what_overlaps_it_and_the_calls_that_launched_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
