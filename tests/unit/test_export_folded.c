@@ -28,12 +28,14 @@ static int64_t assert_lines_parse(const struct str *text)
     while (at < all_end) {
         const char *end = memchr(at, '\n', (size_t)(all_end - at));
         assert_non_null(end);
-        const char *blank = memrchr(at, ' ', (size_t)(end - at));
-        assert_non_null(blank);
+        const char *blank = end;
+        while (blank > at && *blank != ' ')
+            blank--;
         assert_true(blank > at && blank[-1] != ' ' && blank[-1] != ';' && *at != ';');
-        assert_null(memmem(at, (size_t)(blank - at), ";;", 2));
-        for (const char *c = at; c < blank; c++)
+        for (const char *c = at; c < blank; c++) {
             assert_true((unsigned char)*c >= ' ' && *c != 0x7f);
+            assert_false(c[0] == ';' && c[1] == ';');
+        }
         char *number_end;
         int64_t weight = strtoll(blank + 1, &number_end, 10);
         assert_ptr_equal(number_end, end);
