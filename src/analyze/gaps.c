@@ -399,7 +399,8 @@ void gaps_build(struct report *report)
         size_t count = 0;
         while (at + count < report->gaps.count && report->gaps.at[at + count].device == ledger->device)
             count++;
-        attribute_device(&g, ledger, report->gaps.at + at, count);
+        if (count > 0)
+            attribute_device(&g, ledger, report->gaps.at + at, count);
         at += count;
     }
     vec_release(&report->gaps);
