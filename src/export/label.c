@@ -1,6 +1,8 @@
 #include "export/label.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
 enum { STREAMS_COMPARED = 4096 };
 
@@ -19,12 +21,18 @@ void label_process(struct str *out, const struct run *run, uint32_t process)
         str_addf(out, " rank %" PRId32, p->rank);
 }
 
+/* Some tools put the number into the name ("thread 1479 (python3)"): once is enough. */
 void label_thread(struct str *out, const struct run *run, uint32_t thread)
 {
     const struct thread *t = &run->threads.at[thread];
+    char number[24];
+    snprintf(number, sizeof number, "%" PRId64, t->tid);
     if (t->name)
         add_text(out, run, t->name);
-    str_addf(out, t->name ? " (tid %" PRId64 ")" : "tid %" PRId64, t->tid);
+    if (!t->name)
+        str_addf(out, "tid %s", number);
+    else if (!strstr(run_text(run, t->name), number))
+        str_addf(out, " (tid %s)", number);
 }
 
 void label_device(struct str *out, const struct run *run, uint32_t device)
