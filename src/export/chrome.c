@@ -73,7 +73,7 @@ static void key_triple(struct chrome_export *e, const char *key, const uint32_t 
 static void key_ratio(struct chrome_export *e, const char *key, double value)
 {
     json_key(&e->w, key);
-    if (value < INT64_MAX / 1e6)
+    if (value < 1e12) /* six decimals more fit 64 bits */
         json_decimal(&e->w, llround(value * 1e6), 6);
     else
         json_double(&e->w, value);
