@@ -10,7 +10,6 @@
 
 enum {
     WINDOW_BYTES = 512 << 10, /* fits the second-level cache of the usual server */
-    RECORD_SLACK = 1 << 20,   /* what a record may hold beside one string of the greatest length */
 };
 
 /* ---- the window ---------------------------------------------------------------------------------------- */
@@ -22,10 +21,9 @@ void json_open(struct json_reader *r, struct stream *in, const struct json_limit
     if (r->max_depth > JSON_DEPTH_MAX)
         r->max_depth = JSON_DEPTH_MAX;
     r->max_string = limits && limits->max_string_bytes ? limits->max_string_bytes : JSON_STRING_DEFAULT;
-    r->max_cap = r->max_string + RECORD_SLACK;
     r->cap = limits && limits->window_bytes ? limits->window_bytes : WINDOW_BYTES;
-    if (r->cap > r->max_cap)
-        r->cap = r->max_cap;
+    r->max_cap =
+        r->max_string + 2 * r->cap; /* a record may hold more than one string of the greatest length */
     r->origin = r->window = mem_alloc(r->cap + JSON_SCAN_PADDING);
     memset(r->window, 0, JSON_SCAN_PADDING);
     r->at = r->end = r->window;
@@ -117,7 +115,7 @@ static bool window_cut_string(struct json_reader *r)
     bool escaped = false; /* the byte at `end` is */
     for (const char *p = r->end; p > r->origin + r->partial && p[-1] == '\\'; p--)
         escaped = !escaped;
-    while (kept[-1] == '\\') /* never end in half an escape */
+    while (kept > r->origin + r->partial && kept[-1] == '\\') /* never end in half an escape */
         kept--;
     json_count(r, JSON_ODD_CUT, r->origin + r->partial);
     int64_t dropped = r->end - kept;

@@ -74,7 +74,7 @@ struct json_odd {
 struct json_limits {         /* zeroed: the defaults */
     size_t max_string_bytes; /* longer strings are cut there and counted (JSON_ODD_CUT) */
     int max_depth;
-    size_t window_bytes; /* first size of the window; for tests */
+    size_t window_bytes; /* first size of the window (512 KiB); for tests */
 };
 
 struct json_reader {
@@ -181,8 +181,9 @@ const char *json_oddity_text(enum json_oddity oddity);
  *     } while (json_retry(r));
  *
  * A record that reaches beyond the window is read again once there is more of it; a record larger than the
- * string limit plus 1 MiB is JSON_BAD. When json_retry() returns false the state tells how the record ended;
- * its texts stay valid until the next call. After JSON_BAD or JSON_END use json_lenient() or json_seek(). */
+ * string limit and two windows is JSON_BAD. When json_retry() returns false the state tells how the record
+ * ended; its texts stay valid until the next call. After JSON_BAD or JSON_END use json_lenient() or
+ * json_seek(). */
 void json_hold(struct json_reader *r);
 bool json_retry(struct json_reader *r);
 

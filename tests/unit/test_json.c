@@ -444,6 +444,34 @@ static void test_overlong_strings_are_cut_and_reading_goes_on(void **state)
     str_release(&json);
 }
 
+static void test_a_cut_never_splits_an_escape(void **state)
+{
+    (void)state;
+    static const char *const fillings[] = {"\\\\", "\\\"", "abc\\n", "\\u00e9"};
+    for (size_t i = 0; i < sizeof fillings / sizeof *fillings; i++) {
+        struct str json = {0};
+        struct input in;
+        struct json_text text;
+        str_puts(&json, "[\"");
+        while (json.len < 3000)
+            str_puts(&json, fillings[i]);
+        str_puts(&json, "\", 5]");
+        for (size_t limit = 1; limit < 40; limit++) {
+            open_text(&in, json.ptr, &(struct json_limits){.max_string_bytes = limit, .window_bytes = 16});
+            json_enter(&in.json, JSON_ARRAY);
+            json_next_item(&in.json);
+            assert_true(json_read_string(&in.json, &text));
+            assert_true(json_next_item(&in.json));
+            assert_true(json_read_word(&in.json, &text));
+            assert_text(text, "5");
+            assert_int_equal(in.json.odd[JSON_ODD_CUT].count, 1);
+            assert_int_equal(json_offset(&in.json), (int64_t)json.len - 1);
+            close_input(&in);
+        }
+        str_release(&json);
+    }
+}
+
 /* A gigabyte of 'x' between prefix and suffix, compressed. */
 static struct str gigabyte_string(const char *prefix, const char *suffix)
 {
@@ -715,6 +743,7 @@ int main(void)
         cmocka_unit_test(test_every_prefix_ends_in_the_state_end),
         cmocka_unit_test(test_depth_is_limited),
         cmocka_unit_test(test_overlong_strings_are_cut_and_reading_goes_on),
+        cmocka_unit_test(test_a_cut_never_splits_an_escape),
         cmocka_unit_test(test_a_gigabyte_in_one_string_takes_bounded_memory),
         cmocka_unit_test(test_skipping_needs_no_memory),
         cmocka_unit_test(test_a_record_without_bounds_is_refused),
