@@ -362,6 +362,56 @@ static void slices_of_a_device_row_never_overlap(void **state)
     run_release(&run);
 }
 
+static void an_arrow_leads_from_every_call_to_each_op_that_it_launched(void **state)
+{
+    (void)state;
+    struct make_run made;
+    int64_t from[8] = {0}, to[8] = {0};
+    make_run_init(&made);
+    make_launch(&made, "k", 10, 20, 30, 40);
+    make_span(&made.run, made.thread, SPAN_API, "cudaGraphLaunch", 50, 60, 77);
+    make_kernel(&made.run, made.stream, "node", 70, 80, 77);
+    make_kernel(&made.run, made.stream, "node", 90, 95, 77);
+    make_launch(&made, "before its call: the clocks disagree", 110, 120, 100, 105);
+    run_seal(&made.run);
+    struct str text = export_text(&made.run, (struct interval){0, 0});
+    int arrows = 0;
+    char *next;
+    for (char *line = text.ptr; (next = strchr(line, '\n')); line = next + 1) {
+        *next = '\0';
+        bool start = strstr(line, "\"ph\":\"s\",\"cat\":\"ac2g\"");
+        if (!start && !strstr(line, "\"ph\":\"f\",\"cat\":\"ac2g\""))
+            continue;
+        int64_t id = number_after(line, "\"id\":");
+        assert_in_range(id, 1, 7);
+        (start ? from : to)[id] = time_after(line, "\"ts\":");
+        assert_true(start || strstr(line, "\"bp\":\"e\""));
+        arrows++;
+    }
+    assert_int_equal(arrows, 6);
+    assert_true(from[1] == 10 && to[1] == 30);
+    assert_true(from[2] == 50 && to[2] == 70);
+    assert_true(from[3] == 50 && to[3] == 90);
+    str_release(&text);
+    run_release(&made.run);
+}
+
+/* Start and duration 0 is how tools write that nobody took the time. */
+static void an_op_of_no_length_at_the_first_moment_survives(void **state)
+{
+    (void)state;
+    static const int64_t firsts[] = {0, 1790857026000000000};
+    for (size_t i = 0; i < 2; i++) {
+        struct make_run made;
+        make_run_init(&made);
+        make_span(&made.run, made.thread, SPAN_OP, "op", firsts[i], firsts[i] + 10, 1);
+        make_kernel(&made.run, made.stream, "k", firsts[i], firsts[i], 0);
+        run_seal(&made.run);
+        assert_survives(&made.run);
+        run_release(&made.run);
+    }
+}
+
 static void the_head_tells_times_and_devices_before_the_events(void **state)
 {
     (void)state;
@@ -402,6 +452,8 @@ int main(void)
         cmocka_unit_test(samples_survive),
         cmocka_unit_test(ops_of_colliding_devices_and_contexts_stay_apart),
         cmocka_unit_test(slices_of_a_device_row_never_overlap),
+        cmocka_unit_test(an_arrow_leads_from_every_call_to_each_op_that_it_launched),
+        cmocka_unit_test(an_op_of_no_length_at_the_first_moment_survives),
         cmocka_unit_test(the_head_tells_times_and_devices_before_the_events),
         cmocka_unit_test(a_window_keeps_what_overlaps_it),
     };

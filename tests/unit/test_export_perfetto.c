@@ -183,6 +183,68 @@ static void slices_of_every_track_nest(void **state)
     run_release(&run);
 }
 
+struct arrow {
+    uint64_t id;
+    int64_t time;
+};
+
+struct arrows {
+    VEC(struct arrow) starts;
+    VEC(struct arrow) ends;
+};
+
+static void collect_arrows(const struct export_sink *sink, struct arrows *arrows)
+{
+    struct proto trace = proto_message(sink->pending.ptr, sink->pending.len), packet, event;
+    struct proto_field field, inner, part;
+    while (proto_next(&trace, &field)) {
+        int64_t time = 0;
+        packet = proto_inside(&field);
+        while (proto_next(&packet, &inner)) {
+            if (inner.number == TracePacket_timestamp)
+                time = (int64_t)inner.value;
+            event = proto_inside(&inner);
+            while (inner.number == TracePacket_track_event && proto_next(&event, &part)) {
+                if (part.number == TrackEvent_flow_ids)
+                    vec_push(&arrows->starts, ((struct arrow){part.value, time}));
+                if (part.number == TrackEvent_terminating_flow_ids)
+                    vec_push(&arrows->ends, ((struct arrow){part.value, time}));
+            }
+        }
+    }
+}
+
+static void an_arrow_leads_from_every_call_to_each_op_that_it_launched(void **state)
+{
+    (void)state;
+    struct make_run made;
+    struct export_sink sink = {0};
+    struct arrows arrows = {0};
+    make_run_init(&made);
+    make_launch(&made, "k", 10, 20, 30, 40);
+    make_span(&made.run, made.thread, SPAN_API, "cudaGraphLaunch", 50, 60, 77);
+    make_kernel(&made.run, made.stream, "node", 70, 80, 77);
+    make_kernel(&made.run, made.stream, "node", 90, 95, 77);
+    make_launch(&made, "before its call: the clocks disagree", 110, 120, 100, 105);
+    make_kernel(&made.run, made.stream, "launched by nobody", 130, 140, 0);
+    run_seal(&made.run);
+    export_to(&made.run, (struct interval){0, 0}, &sink);
+    collect_arrows(&sink, &arrows);
+    static const int64_t from[] = {10, 50, 50}, to[] = {30, 70, 90};
+    assert_int_equal(arrows.starts.count, 3);
+    assert_int_equal(arrows.ends.count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(arrows.starts.at[i].id, arrows.ends.at[i].id);
+        assert_int_equal(arrows.starts.at[i].time, from[i]);
+        assert_int_equal(arrows.ends.at[i].time, to[i]);
+        assert_true(i == 0 || arrows.starts.at[i].id != arrows.starts.at[i - 1].id);
+    }
+    vec_release(&arrows.starts);
+    vec_release(&arrows.ends);
+    str_release(&sink.pending);
+    run_release(&made.run);
+}
+
 /* ---- the layout is a format -------------------------------------------------------------------------------
  */
 
@@ -300,6 +362,7 @@ int main(void)
         cmocka_unit_test(samples_survive),
         cmocka_unit_test(output_is_the_same_each_time),
         cmocka_unit_test(slices_of_every_track_nest),
+        cmocka_unit_test(an_arrow_leads_from_every_call_to_each_op_that_it_launched),
         cmocka_unit_test(every_annotation_is_documented),
         cmocka_unit_test(documented_names_are_those_that_are_written),
         cmocka_unit_test(a_window_keeps_what_overlaps_it_and_the_calls_that_launched_it),
