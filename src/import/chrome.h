@@ -37,7 +37,7 @@ struct chrome_hint {
 
 struct chrome_open_span { /* a B or b event that waits for its E or e */
     uint32_t span;
-    uint32_t below; /* next open span of the same lane in the table, NONE */
+    uint32_t below; /* the next one of the same lane, counted from 1; 0: none */
 };
 
 /* A launch call that says how it launched (ROCm), for kernels that do not. */

@@ -166,23 +166,29 @@ static void complete_event(struct chrome *c, const struct chrome_event *event)
 
 /* ---- pairs --------------------------------------------------------------------------------------------- */
 
+/* open_stacks maps a lane to the number of its innermost open span, counted from 1; 0 is none. */
+static uint32_t open_top(const struct chrome *c, uint64_t lane)
+{
+    uint32_t top = map_get(&c->open_stacks, lane);
+    return top == MAP_ABSENT ? 0 : top;
+}
+
 static void push_open(struct chrome *c, uint64_t lane, size_t span)
 {
-    uint32_t below = map_get(&c->open_stacks, lane);
+    vec_push(&c->open, ((struct chrome_open_span){.span = (uint32_t)span, .below = open_top(c, lane)}));
     map_set(&c->open_stacks, lane, (uint32_t)c->open.count);
-    vec_push(&c->open, ((struct chrome_open_span){.span = (uint32_t)span, .below = below}));
 }
 
 /* Takes the innermost open span of the lane, or returns NONE. */
 static uint32_t pop_open(struct chrome *c, uint64_t lane)
 {
-    uint32_t top = map_get(&c->open_stacks, lane);
-    if (top == MAP_ABSENT || top == MAP_ABSENT - 1)
+    uint32_t top = open_top(c, lane);
+    if (top == 0)
         return NONE;
-    struct chrome_open_span *open = &c->open.at[top];
+    struct chrome_open_span *open = &c->open.at[top - 1];
     uint32_t span = open->span;
     open->span = NONE;
-    map_set(&c->open_stacks, lane, open->below == MAP_ABSENT ? MAP_ABSENT - 1 : open->below);
+    map_set(&c->open_stacks, lane, open->below);
     while (c->open.count && c->open.at[c->open.count - 1].span == NONE)
         c->open.count--;
     return span;

@@ -1,4 +1,5 @@
 /* What a trace says about itself beside its events: devices, versions, rank, base time. */
+#include <ctype.h>
 #include <strings.h>
 
 #include "base/i18n.h"
@@ -175,11 +176,13 @@ static void read_devices(struct chrome *c, struct json_reader *json)
 
 /* ---- other members ----------------------------------------------------------------------------------- */
 
+/* Whether a word of the text begins with this, in any case. */
 static bool has_word(struct json_text text, const char *word)
 {
     size_t length = strlen(word);
     for (size_t i = 0; i + length <= text.length; i++)
-        if (strncasecmp(text.at + i, word, length) == 0)
+        if ((i == 0 || !isalnum((unsigned char)text.at[i - 1])) &&
+            strncasecmp(text.at + i, word, length) == 0)
             return true;
     return false;
 }

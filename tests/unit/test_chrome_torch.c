@@ -476,6 +476,31 @@ static void test_the_first_spelling_of_device_properties_is_read_too(void **stat
     run_release(&run);
 }
 
+static void test_vendors_are_told_by_whole_words(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *metadata;
+        enum vendor vendor;
+    } cases[] = {
+        {"\"cuda_driver_version\":1,\"x\":\"\"", VENDOR_NVIDIA},
+        {"\"roctracer_version\":4.1", VENDOR_AMD},
+        {"\"hip_runtime_version\":1", VENDOR_AMD},
+        {"\"lambda\":1", VENDOR_UNKNOWN},
+        {"\"xpu_driver\":1", VENDOR_INTEL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct run run;
+        struct str json = {0};
+        str_addf(&json, "{%s,\"deviceProperties\":[{\"id\":0,\"name\":\"\"}],\"traceEvents\":[]}",
+                 cases[i].metadata);
+        import_text(&run, json.ptr);
+        assert_int_equal(device_of(&run, 0)->vendor, cases[i].vendor);
+        str_release(&json);
+        run_release(&run);
+    }
+}
+
 static void test_unlisted_devices_borrow_from_a_list_of_one_model(void **state)
 {
     (void)state;
@@ -643,6 +668,7 @@ int main(void)
         cmocka_unit_test(test_running_out_of_memory_is_marked),
         cmocka_unit_test(test_device_properties_fill_the_device),
         cmocka_unit_test(test_the_first_spelling_of_device_properties_is_read_too),
+        cmocka_unit_test(test_vendors_are_told_by_whole_words),
         cmocka_unit_test(test_unlisted_devices_borrow_from_a_list_of_one_model),
         cmocka_unit_test(test_rank_and_world_size),
         cmocka_unit_test(test_base_time_counts_wherever_it_stands),
