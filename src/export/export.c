@@ -4,9 +4,10 @@
 
 #include "base/i18n.h"
 
-extern const struct exporter export_perfetto, export_chrome, export_folded;
+extern const struct exporter export_perfetto, export_chrome, export_folded, export_wlt;
 
-const struct exporter *const exporters[] = {&export_perfetto, &export_chrome, &export_folded, NULL};
+const struct exporter *const exporters[] = {&export_perfetto, &export_chrome, &export_folded, &export_wlt,
+                                            NULL};
 
 const struct exporter *exporter_named(const char *name)
 {

@@ -19,9 +19,10 @@ enum {
     DRAIN_BYTES = 1024 * 1024,
 };
 
-extern const struct importer import_chrome_json, import_nsys_sqlite, import_perfetto;
+extern const struct importer import_chrome_json, import_nsys_sqlite, import_perfetto, import_wlt;
 
-const struct importer *const importers[] = {&import_chrome_json, &import_nsys_sqlite, &import_perfetto, NULL};
+const struct importer *const importers[] = {&import_chrome_json, &import_nsys_sqlite, &import_perfetto,
+                                            &import_wlt, NULL};
 
 static void list_names(struct str *list)
 {
