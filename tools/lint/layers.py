@@ -3,6 +3,7 @@
 
     base <- capture <- inject
     base <- model <- {source, import, symbol, know, archive, analyze} <- {view, export} <- cmd
+    capture <- {source, import}: whoever reads what the injected library wrote
 """
 import posixpath
 import re
@@ -17,6 +18,8 @@ ALLOWED = {
     "inject": {"base", "capture"},
     "model": {"base"},
     **{folder: {"base", "model"} for folder in MIDDLE},
+    "source": {"base", "model", "capture"},
+    "import": {"base", "model", "capture"},
     "view": {"base", "model"} | MIDDLE,
     "export": {"base", "model"} | MIDDLE,
     "cmd": {"base", "model", "capture", "view", "export"} | MIDDLE,
