@@ -1,0 +1,119 @@
+/* What the injected library and the collector share: one file a process, mapped by both.
+ *
+ * CUPTI writes its activity buffers straight into the slots of this file, so that a target that is killed
+ * loses only what the driver had not handed over, and everything else — decoding, encoding, compressing —
+ * happens in the collector. The library never waits for the collector: when no slot is free, records are
+ * dropped and counted.
+ *
+ * Ownership of a slot follows its state: FREE (library may lend it to CUPTI) → LENT (CUPTI writes) → FULL
+ * (collector reads, zeroes and frees it). A slot is all zero when it is lent, so that after the target's
+ * death the collector can read the complete records of LENT slots too.
+ *
+ * Texts (names of kernels and API calls) live in the target's memory; the library appends each once to an
+ * append-only log, keyed by its address there.
+ *
+ * This header needs nothing but libc: both sides of the fence include it. */
+#ifndef WARPLIGHT_CAPTURE_RING_H
+#define WARPLIGHT_CAPTURE_RING_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define RING_MAGIC "WLRING\n"
+
+enum {
+    RING_VERSION = 1,
+    RING_SLOTS = 32,
+    RING_SLOT_BYTES = 2 << 20,
+    RING_TEXT_BYTES = 16 << 20,
+    RING_KINDS = 64, /* CUPTI activity kinds that records can have */
+    RING_MESSAGE_BYTES = 512,
+    RING_HEADER_BYTES = 16 << 10,
+};
+
+enum ring_state {
+    RING_STARTING,
+    RING_RECORDING,
+    RING_PAUSED,
+    RING_FINISHED, /* the process left in good order: everything was flushed */
+    RING_FAILED,   /* nothing is recorded; message says why */
+};
+
+enum ring_slot_state { RING_SLOT_FREE, RING_SLOT_LENT, RING_SLOT_FULL };
+
+struct ring_slot {
+    _Atomic uint32_t state; /* enum ring_slot_state */
+    uint32_t reserved;
+    uint64_t valid_bytes; /* of a FULL slot */
+};
+
+enum ring_text_kind {
+    RING_TEXT_POINTER, /* key: address of the text in the target, as records name it */
+    RING_TEXT_RUNTIME, /* key: callback id of a CUDA runtime call */
+    RING_TEXT_DRIVER,  /* key: callback id of a CUDA driver call */
+    RING_TEXT_HASH,    /* key: hash of the text, for names whose address means nothing */
+};
+
+/* Besides CUPTI's records, slots hold the library's own: NVTX ranges that have ended. */
+enum { RING_RANGE = 63 }; /* in the place of a CUPTI activity kind; CUPTI's end at 59 in CUDA 13.5 */
+struct ring_range {
+    uint32_t kind; /* RING_RANGE */
+    uint32_t thread;
+    int64_t start, end; /* CLOCK_REALTIME, ns */
+    uint64_t name;      /* RING_TEXT_HASH keys */
+    uint64_t domain;    /* 0: the default domain */
+};
+
+/* Followed by length bytes and zeros up to a multiple of 8. */
+struct ring_text {
+    uint64_t key;
+    uint32_t kind;
+    uint32_t length;
+};
+
+struct ring {
+    char magic[8];
+    uint32_t version;
+    int32_t pid;
+    _Atomic uint32_t state;
+    uint32_t cupti_version;  /* as cuptiGetVersion() says, 0 unknown */
+    uint32_t driver_version; /* as cuDriverGetVersion() says, 0 unknown */
+    uint32_t reserved;
+    /* One moment on both clocks, taken at the start: CUPTI's timestamps and CLOCK_REALTIME, ns. */
+    int64_t cupti_ns, realtime_ns;
+    _Atomic uint64_t records;          /* seen in completed buffers */
+    _Atomic uint64_t dropped_by_cupti; /* what CUPTI said it dropped */
+    _Atomic uint64_t dropped_here;     /* no slot was free */
+    _Atomic uint64_t dropped_texts;    /* the log was full */
+    _Atomic uint64_t text_used;        /* bytes of the log that are complete */
+    uint32_t
+        record_bytes[RING_KINDS]; /* size of a record of each kind in this version of CUPTI, 0 not seen */
+    char cupti_path[RING_MESSAGE_BYTES];
+    char message[RING_MESSAGE_BYTES];
+    struct ring_slot slots[RING_SLOTS];
+};
+
+_Static_assert(sizeof(struct ring) <= RING_HEADER_BYTES, "the header has its own pages");
+
+enum { RING_TEXT_AT = RING_HEADER_BYTES, RING_SLOTS_AT = RING_TEXT_AT + RING_TEXT_BYTES };
+#define RING_FILE_BYTES ((int64_t)RING_SLOTS_AT + (int64_t)RING_SLOTS * RING_SLOT_BYTES)
+
+static inline char *ring_text_log(struct ring *ring)
+{
+    return (char *)ring + RING_TEXT_AT;
+}
+static inline uint8_t *ring_slot_data(struct ring *ring, int slot)
+{
+    return (uint8_t *)ring + RING_SLOTS_AT + (int64_t)slot * RING_SLOT_BYTES;
+}
+static inline uint64_t ring_text_size(uint32_t length)
+{
+    return sizeof(struct ring_text) + (((uint64_t)length + 7) & ~7ull);
+}
+
+/* How `record` tells the library where to write: a folder in which every process makes PID.ring. */
+#define RING_ENV_DIR "WARPLIGHT_RECORD_DIR"
+/* A library that was named in CUDA_INJECTION64_PATH before and is loaded after ours. */
+#define RING_ENV_CHAIN "WARPLIGHT_CHAIN_INJECTION"
+
+#endif

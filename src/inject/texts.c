@@ -1,0 +1,80 @@
+#include <string.h>
+
+#include "inject/recorder.h"
+
+/* A name longer than this is cut: templates can be absurd. */
+enum { LONGEST_TEXT = 16 << 10 };
+
+/* Returns the offset of the new entry, or UINT64_MAX if the log is full. The caller holds the lock. */
+static uint64_t append(struct ring *ring, enum ring_text_kind kind, uint64_t key, const char *text,
+                       uint32_t length)
+{
+    uint64_t at = atomic_load_explicit(&ring->text_used, memory_order_relaxed);
+    uint64_t size = ring_text_size(length);
+    if (at + size > RING_TEXT_BYTES) {
+        atomic_fetch_add_explicit(&ring->dropped_texts, 1, memory_order_relaxed);
+        return UINT64_MAX;
+    }
+    struct ring_text *entry = (struct ring_text *)(ring_text_log(ring) + at);
+    *entry = (struct ring_text){.key = key, .kind = kind, .length = length};
+    memcpy(entry + 1, text, length);
+    /* The collector reads up to text_used: the entry is complete before it counts. */
+    atomic_store_explicit(&ring->text_used, at + size, memory_order_release);
+    return at;
+}
+
+void texts_add(struct recorder *r, enum ring_text_kind kind, uint64_t key, const char *text)
+{
+    pthread_mutex_lock(&r->lock);
+    append(r->ring, kind, key, text, (uint32_t)strnlen(text, LONGEST_TEXT));
+    pthread_mutex_unlock(&r->lock);
+}
+
+static bool same_text(struct ring *ring, uint64_t at, const char *text, uint32_t length)
+{
+    const struct ring_text *entry = (const struct ring_text *)(ring_text_log(ring) + at);
+    return entry->length == length && memcmp(entry + 1, text, length) == 0;
+}
+
+void texts_add_pointer(struct recorder *r, uint64_t address)
+{
+    const char *text = (const char *)(uintptr_t)address;
+    uint32_t length = (uint32_t)strnlen(text, LONGEST_TEXT);
+    uint64_t hash = (address >> 4) * 0x9e3779b97f4a7c15u >> 20;
+    pthread_mutex_lock(&r->lock);
+    /* The table forgets when it is crowded: a text that is logged twice costs bytes, not correctness. */
+    uint32_t slot = hash & (KNOWN_POINTERS - 1);
+    for (int tries = 0; tries < 8 && r->pointers[slot] && r->pointers[slot] != address; tries++)
+        slot = (slot + 1) & (KNOWN_POINTERS - 1);
+    /* A module may be unloaded and another text come to lie at the same address. */
+    if (r->pointers[slot] != address || !same_text(r->ring, r->entries[slot], text, length)) {
+        uint64_t at = append(r->ring, RING_TEXT_POINTER, address, text, length);
+        if (at != UINT64_MAX) {
+            r->pointers[slot] = address;
+            r->entries[slot] = at;
+        }
+    }
+    pthread_mutex_unlock(&r->lock);
+}
+
+uint64_t texts_hash(struct recorder *r, const char *text)
+{
+    uint32_t length = (uint32_t)strnlen(text, LONGEST_TEXT);
+    uint64_t key = 0xcbf29ce484222325u; /* FNV-1a: names of ranges are short */
+    for (uint32_t i = 0; i < length; i++)
+        key = (key ^ (uint8_t)text[i]) * 0x100000001b3u;
+    key |= 1; /* 0 means none; odd keys cannot be mistaken for the addresses that share the table */
+    pthread_mutex_lock(&r->lock);
+    uint32_t slot = (uint32_t)(key >> 32) & (KNOWN_POINTERS - 1);
+    for (int tries = 0; tries < 8 && r->pointers[slot] && r->pointers[slot] != key; tries++)
+        slot = (slot + 1) & (KNOWN_POINTERS - 1);
+    if (r->pointers[slot] != key) {
+        uint64_t at = append(r->ring, RING_TEXT_HASH, key, text, length);
+        if (at != UINT64_MAX) {
+            r->pointers[slot] = key;
+            r->entries[slot] = at;
+        }
+    }
+    pthread_mutex_unlock(&r->lock);
+    return key;
+}

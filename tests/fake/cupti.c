@@ -1,0 +1,276 @@
+/* A stand-in for libcupti, to test the plumbing of `record` without a GPU: real entry points, real record
+ * layouts of three generations (FAKE_CUPTI_API: 18 CUDA 11.8, 26 CUDA 12.8, 130001 CUDA 13.0). It proves no
+ * number.
+ *
+ * FAKE_CUPTI_REFUSE=39   ActivityEnable(CONCURRENT_KERNEL) fails with that code
+ * FAKE_CUPTI_DROPPED=N   every completed buffer says that N records were dropped */
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "capture/activity.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+typedef void request_buffer(uint8_t **buffer, size_t *size, size_t *max_records);
+typedef void complete_buffer(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid);
+
+static struct {
+    pthread_mutex_t lock;
+    request_buffer *request;
+    complete_buffer *complete;
+    bool enabled[128];
+    uint8_t *buffer;
+    size_t size, used;
+    size_t dropped; /* records for which no buffer was given, not yet told */
+    uint32_t correlation;
+} fake = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static long setting(const char *name, long otherwise)
+{
+    const char *value = getenv(name);
+    return value ? atol(value) : otherwise;
+}
+
+/* Sizes of the records in each generation, as the real headers have them. */
+static size_t record_bytes(uint32_t kind)
+{
+    long api = setting("FAKE_CUPTI_API", 130001);
+    switch (kind) {
+    case ACTIVITY_KERNEL:
+        return api >= 130001 ? 216 : api >= 19 ? 208 : 200;
+    case ACTIVITY_MEMCPY:
+        return api >= 130001 ? 96 : 88;
+    case ACTIVITY_MEMSET:
+        return 88;
+    case ACTIVITY_DEVICE:
+        return api >= 130001 ? 192 : 176;
+    case ACTIVITY_OVERHEAD:
+        return api >= 22 ? 56 : 40;
+    default:
+        return 40;
+    }
+}
+
+static void hand_over(void)
+{
+    if (!fake.buffer)
+        return;
+    uint8_t *buffer = fake.buffer;
+    size_t size = fake.size, used = fake.used;
+    fake.buffer = NULL;
+    pthread_mutex_unlock(&fake.lock); /* the real one holds no lock either */
+    fake.complete(NULL, 0, buffer, size, used);
+    pthread_mutex_lock(&fake.lock);
+}
+
+static void write_record(const void *record, size_t known)
+{
+    uint32_t kind;
+    memcpy(&kind, record, sizeof kind);
+    if (!fake.enabled[kind])
+        return;
+    size_t bytes = record_bytes(kind);
+    pthread_mutex_lock(&fake.lock);
+    if (fake.buffer && fake.used + bytes > fake.size)
+        hand_over();
+    if (!fake.buffer) {
+        size_t most = 0;
+        fake.used = 0;
+        fake.request(&fake.buffer, &fake.size, &most);
+    }
+    if (fake.buffer && bytes <= fake.size) {
+        memset(fake.buffer + fake.used, 0, bytes);
+        memcpy(fake.buffer + fake.used, record, known < bytes ? known : bytes);
+        fake.used += bytes;
+    } else {
+        fake.dropped++;
+    }
+    pthread_mutex_unlock(&fake.lock);
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* ---- what the test program calls -------------------------------------------------------------------------
+ */
+
+EXPORT void fake_device(void);
+EXPORT void fake_launch(const char *kernel, uint64_t duration_ns);
+EXPORT void fake_copy(uint64_t bytes);
+
+void fake_device(void)
+{
+    static const char name[] = "Fake GPU";
+    struct activity_device device = {.kind = ACTIVITY_DEVICE,
+                                     .memory_bytes = 1ull << 34,
+                                     .multiprocessors = 84,
+                                     .warp_size = 32,
+                                     .max_warps_per_sm = 48,
+                                     .cc_major = 8,
+                                     .cc_minor = 6,
+                                     .name = (uint64_t)(uintptr_t)name};
+    write_record(&device, sizeof device);
+}
+
+static uint32_t call(uint32_t cbid)
+{
+    uint64_t now = now_ns();
+    struct activity_api api = {.kind = ACTIVITY_RUNTIME,
+                               .cbid = cbid,
+                               .start = now,
+                               .end = now + 3000,
+                               .process = (uint32_t)getpid(),
+                               .thread = (uint32_t)syscall(SYS_gettid),
+                               .correlation = __atomic_add_fetch(&fake.correlation, 1, __ATOMIC_RELAXED)};
+    write_record(&api, sizeof api);
+    return api.correlation;
+}
+
+void fake_launch(const char *kernel, uint64_t duration_ns)
+{
+    uint32_t correlation = call(211);
+    uint64_t start = now_ns() + 5000;
+    struct activity_kernel record = {.kind = ACTIVITY_KERNEL,
+                                     .registers_per_thread = 32,
+                                     .start = start,
+                                     .end = start + duration_ns,
+                                     .context = 1,
+                                     .stream = 7,
+                                     .grid = {10, 1, 1},
+                                     .block = {128, 1, 1},
+                                     .correlation = correlation,
+                                     .name = (uint64_t)(uintptr_t)kernel};
+    write_record(&record, sizeof record);
+}
+
+void fake_copy(uint64_t bytes)
+{
+    uint32_t correlation = call(41);
+    uint64_t start = now_ns() + 5000;
+    struct activity_memcpy record = {.kind = ACTIVITY_MEMCPY,
+                                     .copy_kind = ACTIVITY_COPY_H2D,
+                                     .src_kind = ACTIVITY_MEM_PINNED,
+                                     .dst_kind = ACTIVITY_MEM_DEVICE,
+                                     .bytes = bytes,
+                                     .start = start,
+                                     .end = start + bytes / 10,
+                                     .context = 1,
+                                     .stream = 7,
+                                     .correlation = correlation};
+    write_record(&record, sizeof record);
+}
+
+/* ---- what the library under test calls -------------------------------------------------------------------
+ */
+
+EXPORT int cuptiGetVersion(uint32_t *version);
+EXPORT int cuptiGetTimestamp(uint64_t *ns);
+EXPORT int cuptiGetResultString(int result, const char **text);
+EXPORT int cuptiGetCallbackName(int domain, uint32_t cbid, const char **name);
+EXPORT int cuptiActivityRegisterCallbacks(request_buffer *request, complete_buffer *complete);
+EXPORT int cuptiActivityEnable(int kind);
+EXPORT int cuptiActivityDisable(int kind);
+EXPORT int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, uint8_t **record);
+EXPORT int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *dropped);
+EXPORT int cuptiActivityFlushAll(uint32_t flag);
+EXPORT int cuptiSetThreadIdType(int type);
+
+int cuptiGetVersion(uint32_t *version)
+{
+    *version = (uint32_t)setting("FAKE_CUPTI_API", 130001);
+    return 0;
+}
+
+int cuptiGetTimestamp(uint64_t *ns)
+{
+    *ns = now_ns();
+    return 0;
+}
+
+int cuptiGetResultString(int result, const char **text)
+{
+    *text = result == 39 ? "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED" : "CUPTI_ERROR_UNKNOWN";
+    return 0;
+}
+
+int cuptiGetCallbackName(int domain, uint32_t cbid, const char **name)
+{
+    if (domain != 2 || (cbid != 211 && cbid != 41))
+        return 1;
+    *name = cbid == 211 ? "cudaLaunchKernel_v7000" : "cudaMemcpyAsync_v3020";
+    return 0;
+}
+
+int cuptiActivityRegisterCallbacks(request_buffer *request, complete_buffer *complete)
+{
+    fake.request = request;
+    fake.complete = complete;
+    return 0;
+}
+
+int cuptiActivityEnable(int kind)
+{
+    long refuse = setting("FAKE_CUPTI_REFUSE", 0);
+    if (kind == ACTIVITY_KERNEL && refuse)
+        return (int)refuse;
+    if (kind >= 0 && kind < 128)
+        fake.enabled[kind] = true;
+    return 0;
+}
+
+int cuptiActivityDisable(int kind)
+{
+    if (kind >= 0 && kind < 128)
+        fake.enabled[kind] = false;
+    return 0;
+}
+
+int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, uint8_t **record)
+{
+    uint8_t *next = buffer;
+    if (*record) {
+        uint32_t kind;
+        memcpy(&kind, *record, sizeof kind);
+        next = *record + record_bytes(kind);
+    }
+    if (next >= buffer + valid)
+        return 12;
+    *record = next;
+    return 0;
+}
+
+int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *dropped)
+{
+    (void)context;
+    (void)stream;
+    pthread_mutex_lock(&fake.lock);
+    *dropped = fake.dropped + (size_t)setting("FAKE_CUPTI_DROPPED", 0);
+    fake.dropped = 0;
+    pthread_mutex_unlock(&fake.lock);
+    return 0;
+}
+
+int cuptiActivityFlushAll(uint32_t flag)
+{
+    (void)flag;
+    pthread_mutex_lock(&fake.lock);
+    hand_over();
+    pthread_mutex_unlock(&fake.lock);
+    return 0;
+}
+
+int cuptiSetThreadIdType(int type)
+{
+    (void)type;
+    return 0;
+}

@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""`warplight record` against a fake CUPTI: plumbing and faults, no numbers of a GPU.
+
+    python3 tests/fake/test_record.py WARPLIGHT INJECT_LIBRARY FAKE_CUPTI APP
+"""
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+WARPLIGHT, INJECT, CUPTI, APP = (os.path.abspath(path) for path in sys.argv[1:5])
+
+
+class Record(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.file = os.path.join(self.folder.name, "run.wlt")
+        self.before = set(os.listdir("/dev/shm")) if os.path.isdir("/dev/shm") else set()
+
+    def tearDown(self):
+        self.folder.cleanup()
+        if os.path.isdir("/dev/shm"):
+            left = [name for name in set(os.listdir("/dev/shm")) - self.before if name.startswith("warplight-")]
+            self.assertEqual(left, [], "buffers were left behind")
+
+    def environment(self, **extra):
+        keep = {key: value for key, value in os.environ.items() if key not in ("LANG", "LC_ALL", "LANGUAGE")}
+        return {**keep, "WARPLIGHT_CUPTI": CUPTI, "WARPLIGHT_INJECT": INJECT, "WARPLIGHT_LANG": "en", **extra}
+
+    def record(self, *target, options=(), **extra):
+        command = [WARPLIGHT, "record", "-o", self.file, *options, "--", *target]
+        return subprocess.run(command, env=self.environment(**extra), capture_output=True, text=True, timeout=120,
+                              cwd=self.folder.name)
+
+    def report(self):
+        out = subprocess.run([WARPLIGHT, "report", "--format", "json", self.file], env=self.environment(),
+                             capture_output=True, text=True, timeout=120)
+        self.assertEqual(out.returncode, 0, out.stderr)
+        return json.loads(out.stdout)
+
+    def check_counts(self, report, launches):
+        kernels = {kernel["name"]: kernel for kernel in report["kernels"]}
+        self.assertEqual(kernels["void scale<float>(float*, int)"]["count"], launches // 2)
+        self.assertEqual(kernels["reduce_sum(float const*, float*)"]["count"], launches // 2)
+        self.assertEqual(kernels["void scale<float>(float*, int)"]["min_ns"], 1000)
+        self.assertEqual(kernels["reduce_sum(float const*, float*)"]["max_ns"], 1500)
+        self.assertEqual(sum(copy["bytes"] for copy in report["copies"]), launches // 10 * 4096)
+        self.assertEqual(report["run"]["losses"]["unlinked"], 0)
+        for device in report["devices"]:
+            self.assertEqual(sum(line["ns"] for line in device["ledger"]), device["wall_ns"])
+
+    def test_every_launch_of_every_cupti_generation_is_there(self):
+        for api in ("18", "26", "130001"):
+            with self.subTest(api=api):
+                out = self.record(APP, "20000", options=["--force"], FAKE_CUPTI_API=api)
+                self.assertEqual(out.returncode, 0, out.stderr)
+                self.assertIn("done\n", out.stdout)
+                report = self.report()
+                self.check_counts(report, 20000)
+                self.assertEqual(report["devices"][0]["name"], "Fake GPU")
+                self.assertEqual(report["devices"][0]["sm_count"], 84)
+                names = {call["name"] for call in report["calls"]}
+                self.assertEqual(names, {"cudaLaunchKernel", "cudaMemcpyAsync"})
+
+    def test_a_killed_target_keeps_what_it_recorded_and_its_status(self):
+        for how, code in (("kill", 137), ("abort", 134), ("segfault", 139), ("_exit", 3), ("code7", 7)):
+            with self.subTest(how=how):
+                out = self.record(APP, "20000", how, options=["--force", "--no-report"])
+                self.assertEqual(out.returncode, code, out.stderr)
+                self.check_counts(self.report(), 20000)
+
+    def test_a_fork_without_exec_disturbs_nothing(self):
+        out = self.record(APP, "10000", "fork")
+        self.assertEqual(out.returncode, 0, out.stderr)
+        self.check_counts(self.report(), 20000)
+
+    def test_many_short_processes_become_one_run(self):
+        out = self.record("/bin/sh", "-c", f"for i in $(seq 40); do {APP} 100 & done; wait")
+        self.assertEqual(out.returncode, 0, out.stderr)
+        self.check_counts(self.report(), 4000)
+
+    def test_dropped_records_are_counted(self):
+        self.record(APP, "100", FAKE_CUPTI_DROPPED="5")
+        report = self.report()
+        self.assertGreaterEqual(report["run"]["losses"]["dropped"], 5)
+        self.assertIn("trust-lost-records", [finding["id"] for finding in report["findings"]])
+
+    def test_a_refusing_cupti_is_named_and_the_program_goes_on(self):
+        out = self.record(APP, "100", FAKE_CUPTI_REFUSE="39")
+        self.assertEqual(out.returncode, 0)
+        self.assertIn("done\n", out.stdout)
+        self.assertIn("another profiler holds it", out.stderr)
+
+    def test_a_missing_cupti_is_said_and_the_program_goes_on(self):
+        out = self.record(APP, "100", WARPLIGHT_CUPTI="/nonexistent/libcupti.so")
+        self.assertIn("WARPLIGHT_CUPTI", out.stderr)
+
+    def test_a_program_without_cuda_says_so(self):
+        out = self.record("/bin/true")
+        self.assertEqual(out.returncode, 0)
+        self.assertIn("no process used CUDA", out.stderr)
+
+    def test_a_program_that_cannot_start_leaves_nothing_behind(self):
+        out = self.record("/nonexistent/program")
+        self.assertEqual(out.returncode, 4)
+        self.assertEqual(len(out.stderr.strip().splitlines()), 1)
+        self.assertFalse(os.path.exists(self.file))
+
+    def test_an_existing_file_is_not_overwritten_unasked(self):
+        with open(self.file, "w") as file:
+            file.write("precious")
+        out = self.record(APP, "100")
+        self.assertEqual(out.returncode, 4)
+        self.assertIn("--force", out.stderr)
+        with open(self.file) as file:
+            self.assertEqual(file.read(), "precious")
+
+    def test_a_disk_that_is_full_at_the_start_is_an_error(self):
+        command = [WARPLIGHT, "record", "-o", "/dev/full", "--force", "--", APP, "20000"]
+        out = subprocess.run(command, env=self.environment(), capture_output=True, text=True, timeout=60)
+        self.assertEqual(out.returncode, 4, out.stderr)
+        self.assertEqual(len(out.stderr.strip().splitlines()), 1)
+        self.assertTrue(os.path.exists("/dev/full"))
+
+    def test_a_disk_that_fills_up_ends_the_recording_but_not_the_program(self):
+        disk = os.path.join(self.folder.name, "disk")
+        os.mkdir(disk)
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "none", disk], capture_output=True).returncode:
+            self.skipTest("a small disk cannot be mounted here")
+        try:
+            self.file = os.path.join(disk, "run.wlt")
+            out = self.record(APP, "400000")
+            self.assertEqual(out.returncode, 4, out.stderr)
+            self.assertIn("done\n", out.stdout)
+            self.assertGreater(self.report()["kernels"][0]["count"], 0)
+        finally:
+            subprocess.run(["umount", disk], check=True)
+
+    def test_a_request_to_end_is_passed_on(self):
+        command = [WARPLIGHT, "record", "-o", self.file, "--no-report", "--", APP, "1000", "sleep"]
+        process = subprocess.Popen(command, env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual(process.stdout.readline(), b"working\n")
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 128 + signal.SIGTERM)
+        self.check_counts(self.report(), 1000)
+
+    def test_what_was_run_is_in_the_recording(self):
+        self.record(APP, "100", CUDA_DEVICE_ORDER="PCI_BUS_ID", NCCL_SECRET_KEY="hidden")
+        facts = {fact["key"]: fact["value"] for fact in self.report()["facts"]}
+        self.assertEqual(facts["command_line"], f"{APP} 100")
+        self.assertEqual(facts["env.CUDA_DEVICE_ORDER"], "PCI_BUS_ID")
+        self.assertEqual(facts["cupti_path"], CUPTI)
+        self.assertNotIn("hidden", json.dumps(facts))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]], verbosity=1)
