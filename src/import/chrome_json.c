@@ -136,6 +136,11 @@ static enum outcome read_events(struct document *d)
 
 /* ---- other members ------------------------------------------------------------------------------------- */
 
+static void metadata_lost(struct chrome *c, int64_t offset)
+{
+    run_repair(c->run, c->source, N_("metadata that could not be understood left out"), 1, offset);
+}
+
 /* Reads a value that is worth keeping: its bytes as a whole first, so that nothing is taken twice. */
 static bool read_metadata(struct document *d, struct json_text key)
 {
@@ -152,6 +157,8 @@ static bool read_metadata(struct document *d, struct json_text key)
         json_open_text(&value, raw);
         json_hold(&value);
         chrome_metadata_read(c, &value, key);
+        if (value.state != JSON_OK)
+            metadata_lost(c, json_offset(json));
         json_close(&value);
         return true;
     }
@@ -199,7 +206,7 @@ static bool read_object(struct document *d)
         }
         if (json->state == JSON_END)
             return false;
-        run_repair(c->run, c->source, N_("metadata that could not be understood left out"), 1, offset);
+        metadata_lost(c, offset);
         if (!json_seek(json, d->has_events ? &event_marks : &document_marks, depth))
             return false;
         if (json_peek(json) == JSON_OBJECT && json_assume(json, JSON_ARRAY) && read_events(d) == INPUT_ENDED)

@@ -177,6 +177,17 @@ static void test_broken_metadata_costs_no_events(void **state)
     }
 }
 
+static void test_broken_device_properties_are_reported(void **state)
+{
+    (void)state;
+    struct run run;
+    import_text(&run,
+                "{\"deviceProperties\": [{\"id\": 0, \"numSms\": oops}], \"traceEvents\": [" OP("one") "]}");
+    assert_int_equal(run.spans.count, 1);
+    assert_int_equal(repairs(&run, "metadata that could not be understood"), 1);
+    run_release(&run);
+}
+
 static void test_quotes_in_metadata_are_understood(void **state)
 {
     (void)state;
@@ -442,6 +453,7 @@ int main(void)
         cmocka_unit_test(test_junk_between_events_costs_nothing),
         cmocka_unit_test(test_what_follows_a_broken_list_is_still_read),
         cmocka_unit_test(test_broken_metadata_costs_no_events),
+        cmocka_unit_test(test_broken_device_properties_are_reported),
         cmocka_unit_test(test_quotes_in_metadata_are_understood),
         cmocka_unit_test(test_byte_order_mark_and_documents_in_a_row),
         cmocka_unit_test(test_a_bare_list_needs_no_end),
