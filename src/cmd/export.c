@@ -22,9 +22,8 @@ static const char *const weight_names[] = {"device", "host", NULL};
 #define AT(field) offsetof(struct export_args, field)
 static const struct option options[] = {
     {"to", 't', OPTION_TEXT, N_("FORMAT"),
-     N_("perfetto (ui.perfetto.dev), chrome (chrome://tracing, Perfetto) or folded (flame graphs, "
-        "speedscope); default: "
-        "what the name of the output says"),
+     N_("perfetto (ui.perfetto.dev), chrome (chrome://tracing, Perfetto), folded (flame graphs, speedscope) "
+        "or wlt (Warplight itself); default: what the name of the output says"),
      AT(to), NULL},
     {"output", 'o', OPTION_FILE, N_("FILE"),
      N_("write to FILE, not to standard output; gzip-compressed if it ends in .gz"), AT(output), NULL},
@@ -98,7 +97,7 @@ static const struct example examples[] = {
     {NULL, NULL},
 };
 
-static const char *const see_also[] = {"report", NULL};
+static const char *const see_also[] = {"report", "info", NULL};
 
 const struct command command_export = {
     .name = "export",

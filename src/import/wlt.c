@@ -172,8 +172,6 @@ static bool read_chunk(struct wlt_import *in)
         return read_waits(in);
     case WLT_CLOCKS:
         return read_clocks(in);
-    case WLT_INDEX: /* for those who look for one chunk; whoever reads all needs none */
-        return true;
     default:
         if (wlt_has_row_numbers(in->chunks.chunk.table))
             return wlt_read_small(in, in->chunks.chunk.table);
@@ -182,9 +180,39 @@ static bool read_chunk(struct wlt_import *in)
     }
 }
 
-static bool has_events(uint8_t table)
+static bool has_events(uint32_t table)
 {
     return table >= WLT_OPS && table <= WLT_WAITS;
+}
+
+/* The index of a recording that was closed says how many rows there were. */
+static bool read_index(struct wlt_import *in)
+{
+    size_t count = in->chunks.chunk.rows;
+    struct wlt_index_row *rows = mem_zalloc(count, sizeof *rows);
+    bool read = wlt_read_appended(in, WLT_INDEX, rows, sizeof *rows);
+    for (size_t i = 0; i < count && read; i++)
+        if (has_events(rows[i].table) && rows[i].rows <= WLT_ROWS_MAX)
+            in->rows_listed += rows[i].rows;
+    free(rows);
+    return read;
+}
+
+/* Returns false if the chunk makes no sense. */
+static bool take_chunk(struct wlt_import *in)
+{
+    const struct wlt_chunk *chunk = &in->chunks.chunk;
+    if (chunk->flags & ~WLT_CHUNK_ZSTD) {
+        in->unknown_chunks++;
+        return true;
+    }
+    if (chunk->table == WLT_INDEX)
+        return read_index(in);
+    if (!read_chunk(in))
+        return false;
+    if (has_events(chunk->table))
+        in->rows_read += chunk->rows;
+    return true;
 }
 
 static int read_chunks(struct wlt_import *in, struct stream *stream, const struct import_options *options,
@@ -197,13 +225,8 @@ static int read_chunks(struct wlt_import *in, struct stream *stream, const struc
         in->closed = c->chunk.table == WLT_END;
         if (in->closed)
             return 0;
-        if (c->chunk.flags & ~WLT_CHUNK_ZSTD) {
-            in->unknown_chunks++;
-        } else if (!read_chunk(in)) {
+        if (!take_chunk(in))
             wlt_chunks_reject(c);
-            if (has_events(c->chunk.table))
-                in->run->losses.malformed += c->chunk.rows;
-        }
         if (options && options->progress && c->offset - told >= PROGRESS_BYTES) {
             options->progress(options->context, stream_path(stream), stream_consumed(stream),
                               stream_size(stream));
@@ -380,6 +403,9 @@ static void tell_repairs(struct wlt_import *in)
     tell(in, N_("threads, streams or devices were lost with damaged parts, and numbered instead"),
          in->lost_rows, -1);
     in->run->losses.truncated_bytes += c->truncated_bytes;
+    int64_t lost = in->closed ? in->rows_listed - in->rows_read : c->lost_rows;
+    if (lost > 0)
+        in->run->losses.malformed += lost;
 }
 
 /* ---- the importer -------------------------------------------------------------------------------------- */
@@ -400,17 +426,17 @@ static int refuse(const struct wlt_header *header, struct err *err)
 static int read_header(struct wlt_import *in, struct err *err)
 {
     const unsigned char *bytes;
-    struct wlt_header header;
+    struct wlt_header *header = &in->header;
     int64_t have = wlt_chunks_peek(&in->chunks, WLT_HEADER_BYTES, &bytes, err);
     if (have < 0)
         return (int)have;
-    if (have < WLT_HEADER_BYTES || !wlt_header_parse(&header, bytes))
+    if (have < WLT_HEADER_BYTES || !wlt_header_parse(header, bytes))
         return 0;
-    if (header.major > WLT_MAJOR || (header.required & ~(unsigned)WLT_FEATURES_REQUIRED))
-        return refuse(&header, err);
+    if (header->major > WLT_MAJOR || (header->required & ~(unsigned)WLT_FEATURES_REQUIRED))
+        return refuse(header, err);
     wlt_chunks_skip(&in->chunks, WLT_HEADER_BYTES);
     tell(in, N_("the recording is of a later version: what is new in it was left out"),
-         header.minor > WLT_MINOR, 8);
+         header->minor > WLT_MINOR, 8);
     return 0;
 }
 

@@ -72,6 +72,12 @@ static void note_damage(struct wlt_chunks *c, int64_t offset)
         c->first_damage = offset;
 }
 
+static void note_lost_rows(struct wlt_chunks *c)
+{
+    if (c->chunk.table >= WLT_OPS && c->chunk.table <= WLT_WAITS && c->chunk.rows <= WLT_ROWS_MAX)
+        c->lost_rows += c->chunk.rows;
+}
+
 /* Steps to the next place in the buffer where a chunk may begin, or to the buffer's end. */
 static void step_over(struct wlt_chunks *c)
 {
@@ -102,6 +108,7 @@ static int is_chunk(struct wlt_chunks *c, struct err *err)
     if (hash_bytes(c->payload, c->chunk.stored) == c->chunk.checksum)
         return 1;
     c->wasted_bytes += c->chunk.stored;
+    note_lost_rows(c);
     return 0;
 }
 
@@ -134,6 +141,7 @@ static void take_sequence(struct wlt_chunks *c)
 void wlt_chunks_reject(struct wlt_chunks *c)
 {
     note_damage(c, c->offset);
+    note_lost_rows(c);
 }
 
 int wlt_chunks_next(struct wlt_chunks *c, struct err *err)

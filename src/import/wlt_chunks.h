@@ -24,6 +24,7 @@ struct wlt_chunks {
     int64_t damaged;         /* places in the middle, and payloads that do not decompress */
     int64_t first_damage;    /* offset, -1 */
     int64_t missing;         /* chunks, by the gaps in their numbers */
+    int64_t lost_rows;       /* of events, in chunks whose header is whole */
     int64_t truncated_bytes; /* at the end, after the last whole chunk */
     /* private */
     struct stream *in;

@@ -23,6 +23,7 @@ struct wlt_import {
     struct run *run;
     uint32_t source; /* of the file itself */
     struct wlt_chunks chunks;
+    struct wlt_header header; /* zero if it is damaged */
     size_t max_string;
     int64_t *values, *numbers; /* one column each */
     struct map strings;        /* id in the file → id in the run */
@@ -32,6 +33,7 @@ struct wlt_import {
     size_t first_op, first_span, first_sample, first_mark, first_wait, first_fact;
     /* what was left out */
     int64_t unknown_chunks, unknown_columns, misfits, lost_texts, lost_rows;
+    int64_t rows_listed, rows_read; /* of events: by the index, and in the chunks that were whole */
     bool closed;
 };
 

@@ -238,14 +238,26 @@ static uint32_t owner_row(struct wlt_import *in, enum wlt_table table, uint32_t 
 
 /* ---- placing ------------------------------------------------------------------------------------------- */
 
+/* "Warplight recording 1.0 of torch.profiler JSON", also when it is a recording of a recording of that. */
+static void name_format(struct wlt_import *in, struct str *out, const char *was)
+{
+    static const char own[] = "Warplight recording", of[] = " of ";
+    str_puts(out, own);
+    if (in->header.major > 0)
+        str_addf(out, " %d.%d", in->header.major, in->header.minor);
+    const char *inner = was;
+    if (strncmp(was, own, strlen(own)) == 0) {
+        inner = strstr(was, of);
+        inner = inner ? inner + strlen(of) : "";
+    }
+    if (*inner)
+        str_addf(out, "%s%s", of, inner);
+}
+
 static void describe_source(struct wlt_import *in, uint32_t at, const struct source *row)
 {
     struct str format = {0};
-    const char *own = "Warplight recording", *was = run_text(in->run, wlt_text(in, row->format));
-    if (strncmp(was, own, strlen(own)) == 0)
-        str_puts(&format, was);
-    else
-        str_addf(&format, *was ? "%s of %s" : "%s", own, was);
+    name_format(in, &format, run_text(in->run, wlt_text(in, row->format)));
     struct source *source = &in->run->sources.at[at];
     source->format = intern_add(&in->run->strings, str_text(&format), format.len);
     source->tool = wlt_text(in, row->tool);

@@ -31,7 +31,7 @@ enum {
     /* What all payloads so far decompress to may be this many times what lies in the file, and this much
      * more: a small hostile file does not fill the memory. */
     WLT_EXPANSION_MAX = 64,
-    WLT_EXPANSION_FREE = 4 << 20,
+    WLT_EXPANSION_FREE = 1 << 20,
 };
 
 /* Times beyond ± this are damage: differences of two that are not cannot overflow. */

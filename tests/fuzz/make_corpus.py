@@ -316,9 +316,91 @@ def perfetto():
     save("perfetto", "lengths", packet(b"\xe2\x03\xff\xff\xff\xff\x0f") + thread)
 
 
+# ---- recordings ----------------------------------------------------------------------------------------------
+
+
+def zigzag(value):
+    return varint(value << 1 ^ value >> 63)
+
+
+def column(name, coding, *values):
+    """One column of a chunk: coding 0 varint, 1 zigzag, 2 delta, 3 fixed, 4 constant, 5 bytes."""
+    data = bytearray()
+    before = 0
+    for value in values:
+        if coding == 5:
+            data += value.encode()
+        elif coding == 3:
+            data += struct.pack("<d", value)
+        elif coding in (1, 2):
+            data += zigzag(value - (before if coding == 2 else 0))
+            before = value
+        else:
+            data += varint(value)
+    return varint(len(name)) + name.encode() + bytes([coding]) + varint(len(data)) + data
+
+
+def chunk(table, sequence, rows, *columns, packed=False):
+    """A chunk whose checksums are zero: the fuzz target mends them."""
+    payload = varint(len(columns)) + b"".join(columns)
+    stored = zst(payload, "-3") if packed else payload
+    return b"\xf7WLC" + struct.pack("<BBHIIIIQQ", table, packed, 0, len(stored), len(payload), rows, sequence, 0,
+                                    0) + stored
+
+
+def recordings():
+    head = b"\x89WLT\r\n\x1a\n" + struct.pack("<HHIIIQ", 1, 0, 0, 0, 0, 0)
+    texts = ["gemm", "cudaLaunchKernel", "python3", "power", "GPU-0"]
+    strings = chunk(1, 0, 5, column("id", 2, *range(1, 6)), column("length", 0, *map(len, texts)),
+                    column("text", 5, "".join(texts)))
+    sources = chunk(2, 1, 1, column("row", 2, 0), column("path", 0, 3), column("rank", 1, 1))
+    repairs = chunk(3, 2, 1, column("row", 2, 0), column("source_row", 0, 1), column("text", 0, 1),
+                    column("count", 2, 5))
+    facts = chunk(4, 3, 1, column("row", 2, 0), column("source_row", 0, 1), column("key", 0, 1),
+                  column("value", 0, 2))
+    losses = chunk(5, 4, 1, column("row", 2, 0), column("dropped", 2, 3))
+    devices = chunk(6, 5, 1, column("row", 2, 0), column("source_row", 0, 1), column("device", 2, 0),
+                    column("uuid", 0, 5), column("vendor", 1, 1), column("sm_count", 1, 132))
+    processes = chunk(7, 6, 1, column("row", 2, 0), column("source_row", 0, 1), column("pid", 2, 42))
+    threads = chunk(8, 7, 2, column("row", 2, 0, 1), column("process_row", 0, 1, 1), column("tid", 2, 42, 43))
+    streams = chunk(9, 8, 1, column("row", 2, 0), column("process_row", 0, 1), column("device_row", 0, 1),
+                    column("context", 2, 1), column("stream", 2, 7))
+    shapes = chunk(10, 9, 1, column("row", 2, 0), column("grid", 0, 132, 1, 1), column("block", 0, 128, 1, 1))
+    comms = chunk(11, 10, 1, column("row", 2, 0), column("collective", 0, 1), column("in_elements", 2, 10))
+    series = chunk(12, 11, 1, column("row", 2, 0), column("name", 0, 4), column("device_row", 0, 1),
+                   column("unit", 1, 3))
+    op_columns = [column("start", 2, 1000, 3000), column("duration", 1, 1000, 500), column("correlation", 2, 11, 12),
+                  column("name", 4, 1), column("stream", 4, 1), column("shape", 0, 1, 0), column("comm", 0, 0, 1)]
+    ops = chunk(13, 12, 2, *op_columns)
+    spans = chunk(14, 13, 2, column("start", 2, 900, 950), column("duration", 1, 20, 20), column("id", 2, 11, 12),
+                  column("name", 4, 2), column("thread", 0, 1, 2))
+    samples = chunk(15, 14, 2, column("time", 2, 1000, 2000), column("value", 3, 350.5, 0.0), column("series", 4, 1))
+    marks = chunk(16, 15, 1, column("time", 2, 1500), column("text", 0, 1), column("kind", 1, 3),
+                  column("device_row", 0, 1))
+    waits = chunk(17, 16, 1, column("start", 2, 1500), column("end", 2, 1600), column("kind", 0, 1),
+                  column("stream_row", 0, 1))
+    clocks = chunk(18, 17, 1, column("time", 2, 1500), column("value", 2, 600), column("clock", 0, 4))
+    index = chunk(19, 18, 1, column("offset", 2, 32), column("table", 0, 13), column("rows", 0, 2))
+    end = chunk(20, 19, 1, column("index_offset", 3, 0.0))
+    tables = [strings, sources, repairs, facts, losses, devices, processes, threads, streams, shapes, comms, series,
+              ops, spans, samples, marks, waits, clocks]
+    whole = head + b"".join(tables) + index + end
+    save("wlt", "whole", whole)
+    save("wlt", "not-closed", head + b"".join(tables))
+    save("wlt", "references-lost", head + ops + spans + samples + marks + waits)
+    save("wlt", "later", head[:10] + b"\x07" + head[11:] + chunk(99, 0, 1, column("x", 0, 1)) + chunk(
+        13, 1, 1, column("start", 2, 1), column("new", 9, 1), column("stream", 0, 1)))
+    save("wlt", "major", head[:8] + b"\x02" + head[9:] + ops)
+    save("wlt", "packed", head + strings + chunk(13, 1, 2, *op_columns, packed=True) + end)
+    save("wlt", "torn", head + b"".join(tables[:9]) + ops[:60] + spans + end)
+    save("wlt", "header-lost", bytes(32) + b"".join(tables))
+    save("wlt", "gzip", gz(whole))
+
+
 if __name__ == "__main__":
     streams()
     documents()
     traces()
     databases()
     perfetto()
+    recordings()

@@ -213,7 +213,7 @@ static void where_a_recording_came_from_is_kept_once(void **state)
     assert_string_equal(fact(&twice, "original_path"), "rank0.json.gz");
     assert_int_equal(twice.facts.count, once.facts.count);
     assert_string_equal(run_text(&twice, twice.sources.at[0].format),
-                        "Warplight recording of torch.profiler JSON");
+                        "Warplight recording 1.0 of torch.profiler JSON");
     run_release(&run);
     run_release(&once);
     run_release(&twice);
