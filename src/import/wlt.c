@@ -15,6 +15,12 @@ bool wlt_import_values(struct wlt_import *in, const struct wlt_column_data *colu
     return wlt_column_values(column, in->values, count);
 }
 
+static void tell(struct wlt_import *in, const char *text, int64_t count, int64_t offset)
+{
+    if (count > 0)
+        run_repair(in->run, in->source, text, count, offset);
+}
+
 /* ---- strings ------------------------------------------------------------------------------------------- */
 
 static bool next_column(struct wlt_payload *payload, struct wlt_column_data *column, const char *name)
@@ -215,6 +221,15 @@ static bool take_chunk(struct wlt_import *in)
     return true;
 }
 
+/* Two recordings in one file would need two sets of ids. */
+static int read_rest(struct wlt_import *in, struct err *err)
+{
+    const unsigned char *bytes;
+    int64_t have = wlt_chunks_peek(&in->chunks, 1, &bytes, err);
+    tell(in, N_("what follows the end of the recording was left out"), have > 0, in->chunks.position);
+    return have < 0 ? (int)have : 0;
+}
+
 static int read_chunks(struct wlt_import *in, struct stream *stream, const struct import_options *options,
                        struct err *err)
 {
@@ -224,7 +239,7 @@ static int read_chunks(struct wlt_import *in, struct stream *stream, const struc
     while ((code = wlt_chunks_next(c, err)) > 0) {
         in->closed = c->chunk.table == WLT_END;
         if (in->closed)
-            return 0;
+            return read_rest(in, err);
         if (!take_chunk(in))
             wlt_chunks_reject(c);
         if (options && options->progress && c->offset - told >= PROGRESS_BYTES) {
@@ -382,12 +397,6 @@ static void resolve(struct wlt_import *in)
 }
 
 /* ---- what was left out --------------------------------------------------------------------------------- */
-
-static void tell(struct wlt_import *in, const char *text, int64_t count, int64_t offset)
-{
-    if (count > 0)
-        run_repair(in->run, in->source, text, count, offset);
-}
 
 static void tell_repairs(struct wlt_import *in)
 {

@@ -263,6 +263,22 @@ static void half_a_chunk_does_not_hide_those_after_it(void **state)
     str_release(&torn);
 }
 
+static void two_recordings_in_one_file_are_told_from_one(void **state)
+{
+    (void)state;
+    struct str first = {0}, bytes = {0};
+    struct run run;
+    wlt_rich(&first);
+    wlt_rich(&bytes);
+    str_add(&first, bytes.ptr, bytes.len);
+    wlt_read(&run, &first);
+    assert_int_equal(run.ops.count, 13);
+    assert_int_equal(wlt_repaired(&run, "what follows the end"), 1);
+    run_release(&run);
+    str_release(&first);
+    str_release(&bytes);
+}
+
 /* ---- hostile ------------------------------------------------------------------------------------------- */
 
 static void claims_of_size_without_the_bytes_cost_nothing(void **state)
@@ -377,6 +393,7 @@ int main(void)
         cmocka_unit_test(small_tables_survive_the_loss_of_one_copy),
         cmocka_unit_test(rows_whose_thread_or_name_was_lost_stay_and_stay_apart),
         cmocka_unit_test(half_a_chunk_does_not_hide_those_after_it),
+        cmocka_unit_test(two_recordings_in_one_file_are_told_from_one),
         cmocka_unit_test(claims_of_size_without_the_bytes_cost_nothing),
         cmocka_unit_test(a_stored_length_beyond_the_file_is_a_cut),
         cmocka_unit_test(rows_that_make_no_sense_are_counted_and_left_out),
