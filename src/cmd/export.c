@@ -9,7 +9,7 @@
 #include "cmd/window.h"
 
 struct export_args {
-    const char *to;
+    const char *format;
     const char *output;
     struct window_args window;
     const char *input_format;
@@ -21,10 +21,10 @@ static const char *const weight_names[] = {"device", "host", NULL};
 
 #define AT(field) offsetof(struct export_args, field)
 static const struct option options[] = {
-    {"to", 't', OPTION_TEXT, N_("FORMAT"),
+    {"format", 'f', OPTION_TEXT, N_("FORMAT"),
      N_("perfetto (ui.perfetto.dev), chrome (chrome://tracing, Perfetto), folded (flame graphs, speedscope) "
         "or wlt (Warplight itself); default: what the name of the output says"),
-     AT(to), NULL},
+     AT(format), NULL},
     {"output", 'o', OPTION_FILE, N_("FILE"),
      N_("write to FILE, not to standard output; gzip-compressed if it ends in .gz"), AT(output), NULL},
     WINDOW_OPTIONS(struct export_args, window),
@@ -45,20 +45,20 @@ static void list_exporters(struct str *out)
 
 static int choose_exporter(const struct exporter **out, const struct export_args *args, struct err *err)
 {
-    *out = args->to ? exporter_named(args->to) : exporter_for_path(args->output);
+    *out = args->format ? exporter_named(args->format) : exporter_for_path(args->output);
     if (*out)
         return 0;
     struct suggestion best = {0};
-    for (size_t i = 0; args->to && exporters[i]; i++)
-        suggest_offer(&best, args->to, exporters[i]->name);
+    for (size_t i = 0; args->format && exporters[i]; i++)
+        suggest_offer(&best, args->format, exporters[i]->name);
     struct str hint = {0}, names = {0};
     list_exporters(&names);
     if (best.text)
         str_addf(&hint, _("did you mean '%s'?"), best.text);
     else
-        str_addf(&hint, args->to ? _("choose from %s") : _("add --to with one of %s"), str_text(&names));
-    int rc = args->to ? err_set(err, ERR_USAGE, NULL, -1, str_text(&hint),
-                                _("there is no export format '%s'"), args->to)
+        str_addf(&hint, args->format ? _("choose from %s") : _("add --format with one of %s"), str_text(&names));
+    int rc = args->format ? err_set(err, ERR_USAGE, NULL, -1, str_text(&hint),
+                                _("there is no export format '%s'"), args->format)
                       : err_set(err, ERR_USAGE, NULL, -1, str_text(&hint), _("no export format given"));
     str_release(&hint);
     str_release(&names);
@@ -91,9 +91,9 @@ static int run_export(struct cli *cli, const void *values, struct err *err)
 
 static const struct example examples[] = {
     {"warplight export trace.json.gz -o trace.pftrace", N_("a Perfetto trace, for ui.perfetto.dev")},
-    {"warplight export trace.json.gz --to chrome -o clean.json.gz",
+    {"warplight export trace.json.gz --format chrome -o clean.json.gz",
      N_("strict Chrome JSON: what other tools choke on is repaired")},
-    {"warplight export trace.json.gz --to folded", N_("folded stacks of GPU time, for a flame graph")},
+    {"warplight export trace.json.gz --format folded", N_("folded stacks of GPU time, for a flame graph")},
     {NULL, NULL},
 };
 

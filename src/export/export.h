@@ -25,7 +25,7 @@ struct export_options {
 };
 
 struct exporter {
-    const char *name;      /* "perfetto", for --to */
+    const char *name;      /* "perfetto", for --format */
     const char *title;     /* "Perfetto protobuf trace" */
     const char *extension; /* ".pftrace" */
     /* Fails only for what the run holds; a sink that cannot write keeps its own error until sink_close(). */

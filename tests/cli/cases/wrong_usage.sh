@@ -21,6 +21,6 @@ try explain
 try explain idle-lanch
 try explain a b
 try export x
-try export --to perfeto x
+try export --format perfeto x
 try completion tcsh
 try help repotr
