@@ -403,7 +403,8 @@ static void tell_repairs(struct wlt_import *in)
     const struct wlt_chunks *c = &in->chunks;
     tell(in, N_("damaged parts of the recording were left out"), c->damaged, c->first_damage);
     tell(in, N_("parts of the recording are missing"), c->missing, -1);
-    tell(in, N_("the recording ends within a part, which was left out"), c->truncated_bytes > 0, c->position);
+    tell(in, N_("the recording ends within a part, which was left out"), c->truncated_bytes > 0,
+         c->position - c->truncated_bytes);
     tell(in, N_("the recording was not closed: what came last may be missing"), !in->closed, -1);
     tell(in, N_("parts of a later kind of recording were left out"), in->unknown_chunks, -1);
     tell(in, N_("columns of a later kind of recording were left out"), in->unknown_columns, -1);

@@ -60,6 +60,9 @@ static void what_is_cut_off_is_counted(void **state)
         assert_true(lost == (int64_t)places[i].length - 1 ||
                     lost == (int64_t)places[i].length - 1 + lost_before); /* before and after its row */
         assert_int_equal(wlt_repaired(&run, "ends within a part"), 1);
+        vec_each (&run.sources.at[0].repairs, repair)
+            if (strstr(run_text(&run, repair->text), "ends within a part"))
+                assert_int_equal(repair->first_offset, places[i].offset);
         run_release(&run);
         assert_int_equal(wlt_try(&run, bytes.ptr, end, &err), 0);
         assert_int_equal(wlt_repaired(&run, "ends within a part"), 0);
