@@ -56,10 +56,11 @@ static int choose_exporter(const struct exporter **out, const struct export_args
     if (best.text)
         str_addf(&hint, _("did you mean '%s'?"), best.text);
     else
-        str_addf(&hint, args->format ? _("choose from %s") : _("add --format with one of %s"), str_text(&names));
+        str_addf(&hint, args->format ? _("choose from %s") : _("add --format with one of %s"),
+                 str_text(&names));
     int rc = args->format ? err_set(err, ERR_USAGE, NULL, -1, str_text(&hint),
-                                _("there is no export format '%s'"), args->format)
-                      : err_set(err, ERR_USAGE, NULL, -1, str_text(&hint), _("no export format given"));
+                                    _("there is no export format '%s'"), args->format)
+                          : err_set(err, ERR_USAGE, NULL, -1, str_text(&hint), _("no export format given"));
     str_release(&hint);
     str_release(&names);
     return rc;

@@ -1,5 +1,7 @@
 #include "source/facts.h"
 
+#include <fcntl.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +11,6 @@
 #include <unistd.h>
 
 #include "base/str.h"
-
-extern char **environ;
 
 static void add(struct run *run, uint32_t source, const char *key, const char *value)
 {
@@ -45,26 +45,41 @@ static void add_environment(struct run *run, uint32_t source)
     str_release(&key);
 }
 
-/* The first line that a program prints, or nothing. */
-static void first_line(struct str *out, const char *command)
+/* The first line that a program prints, or nothing. Its errors go nowhere. */
+static void first_line(struct str *out, const char *const *argv)
 {
-    char line[512];
-    FILE *pipe = popen(command, "re");
-    if (!pipe)
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
         return;
-    if (fgets(line, sizeof line, pipe))
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    pid_t pid;
+    int why = posix_spawnp(&pid, argv[0], &actions, NULL, (char *const *)argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    FILE *lines = fdopen(ends[0], "r");
+    char line[512];
+    if (lines && fgets(line, sizeof line, lines))
         str_add(out, line, strcspn(line, "\n"));
-    while (fgets(line, sizeof line, pipe))
+    while (lines && fgets(line, sizeof line, lines))
         ; /* let it end by itself */
-    pclose(pipe);
+    if (lines)
+        fclose(lines);
+    else
+        close(ends[0]);
+    if (why == 0)
+        waitpid(pid, NULL, 0);
 }
 
 static void add_git(struct run *run, uint32_t source)
 {
     struct str commit = {0}, changes = {0};
-    first_line(&commit, "git rev-parse HEAD 2>/dev/null");
+    first_line(&commit, (const char *const[]){"git", "rev-parse", "HEAD", NULL});
     if (commit.len) {
-        first_line(&changes, "git status --porcelain --untracked-files=no 2>/dev/null");
+        first_line(&changes,
+                   (const char *const[]){"git", "status", "--porcelain", "--untracked-files=no", NULL});
         add(run, source, "git_commit", str_text(&commit));
         add(run, source, "git_dirty", changes.len ? "true" : "false");
     }

@@ -1,14 +1,15 @@
 #include "source/target.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/i18n.h"
+#include "base/vec.h"
 #include "capture/ring.h"
 
 int target_find_library(struct str *path, struct err *err)
@@ -51,40 +52,47 @@ int target_find_library(struct str *path, struct err *err)
                    _("the library to inject was not found"));
 }
 
-static void set_environment(const char *library, const char *folder)
+/* The environment of the target: ours, with the library and its folder named. Pointers into text and environ.
+ */
+static char **target_environment(struct str *text, const char *library, const char *folder)
 {
     const char *before = getenv("CUDA_INJECTION64_PATH");
     /* Some tools write "none" for "not set". */
-    if (before && *before && strcmp(before, "none") != 0 && strcmp(before, library) != 0)
-        setenv(RING_ENV_CHAIN, before, 1);
-    setenv("CUDA_INJECTION64_PATH", library, 1);
-    setenv("NVTX_INJECTION64_PATH", library, 0); /* another tool's handler of NVTX ranges stays */
-    setenv(RING_ENV_DIR, folder, 1);
+    bool chain = before && *before && strcmp(before, "none") != 0 && strcmp(before, library) != 0;
+    str_addf(text, "CUDA_INJECTION64_PATH=%s%c" RING_ENV_DIR "=%s%c", library, '\0', folder, '\0');
+    if (chain)
+        str_addf(text, RING_ENV_CHAIN "=%s%c", before, '\0');
+    if (!getenv("NVTX_INJECTION64_PATH")) /* another tool's handler of NVTX ranges stays */
+        str_addf(text, "NVTX_INJECTION64_PATH=%s%c", library, '\0');
+    VEC(char *) all = {0};
+    for (char *own = text->ptr; own < text->ptr + text->len; own += strlen(own) + 1)
+        vec_push(&all, own);
+    for (char **variable = environ; *variable; variable++)
+        if (strncmp(*variable, "CUDA_INJECTION64_PATH=", strlen("CUDA_INJECTION64_PATH=")) != 0 &&
+            strncmp(*variable, RING_ENV_DIR "=", strlen(RING_ENV_DIR "=")) != 0)
+            vec_push(&all, *variable);
+    vec_push(&all, NULL);
+    return all.at;
 }
 
 int target_start(struct target *t, char *const *argv, const char *library, const char *folder,
                  struct err *err)
 {
     *t = (struct target){0};
-    int report[2]; /* closes on exec; carries errno if that fails */
-    if (pipe2(report, O_CLOEXEC) != 0)
-        return err_set(err, ERR_ENV, argv[0], -1, NULL, _("cannot start it: %s"), strerror(errno));
-    t->pid = fork();
-    if (t->pid == 0) {
-        signal(SIGINT, SIG_DFL);
-        signal(SIGQUIT, SIG_DFL);
-        set_environment(library, folder);
-        execvp(argv[0], argv);
-        int why = errno;
-        ssize_t written = write(report[1], &why, sizeof why);
-        (void)written;
-        _exit(127);
-    }
-    close(report[1]);
-    int why = t->pid < 0 ? errno : 0;
-    if (t->pid > 0 && read(report[0], &why, sizeof why) == (ssize_t)sizeof why)
-        waitpid(t->pid, NULL, 0);
-    close(report[0]);
+    struct str text = {0};
+    char **environment = target_environment(&text, library, folder);
+    posix_spawnattr_t attributes;
+    sigset_t interrupts;
+    sigemptyset(&interrupts);
+    sigaddset(&interrupts, SIGINT);
+    sigaddset(&interrupts, SIGQUIT);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setsigdefault(&attributes, &interrupts);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+    int why = posix_spawnp(&t->pid, argv[0], NULL, &attributes, argv, environment);
+    posix_spawnattr_destroy(&attributes);
+    free(environment);
+    str_release(&text);
     if (why) {
         t->pid = 0;
         return err_set(err, ERR_ENV, argv[0], -1,

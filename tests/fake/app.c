@@ -55,7 +55,7 @@ static void pause_ms(long ms)
 
 int main(int argc, char **argv)
 {
-    long count = argc > 1 ? atol(argv[1]) : 0;
+    long count = argc > 1 ? strtol(argv[1], NULL, 10) : 0;
     const char *how = argc > 2 ? argv[2] : "exit";
     initialize_cuda();
     work(count);

@@ -34,7 +34,7 @@ static struct {
 static long setting(const char *name, long otherwise)
 {
     const char *value = getenv(name);
-    return value ? atol(value) : otherwise;
+    return value ? strtol(value, NULL, 10) : otherwise;
 }
 
 /* Sizes of the records in each generation, as the real headers have them. */

@@ -25,7 +25,7 @@ static void find_step_imbalance(struct finder *f)
                               value_count(outliers), value_count(steps->count), value_ns(excess));
     finding_evidence(finding, msg_make(N_("median step {0}, longest {1}"), value_ns(steps->median_ns),
                                        value_ns(steps->max_ns)));
-    finding_evidence(finding, msg_make(N_("the worst one, at {0}, spends {1} more, most of it while {2}"),
+    finding_evidence(finding, msg_make(N_("the worst one, at {0}, spends {1} more, most of it: {2}"),
                                        value_time(worst->start), value_ns(worst->outlier_excess_ns),
                                        value_term(account_meaning(worst->outlier_cause))));
     finding->action =
