@@ -64,6 +64,7 @@ static void find_culprit(struct gaps *g, struct gap_piece *piece, uint32_t leaf)
     uint32_t any_frame = NONE;
     for (uint32_t span = leaf; span != NONE; span = spans->parent[span]) {
         switch ((enum span_kind)spans->kind[span]) {
+        case SPAN_OVERHEAD:
         case SPAN_API:
         case SPAN_OS:
             piece->call = span; /* the outermost: cudaMalloc rather than the ioctl inside it */

@@ -60,7 +60,7 @@ struct gap_piece {
     uint32_t device;     /* run->devices */
     uint32_t next_op;    /* run->ops: the op that ended the gap; NONE at the end of the window */
     uint32_t thread;     /* the culprit thread, run->threads; NONE */
-    uint32_t call;       /* innermost API or OS span of that thread then; NONE */
+    uint32_t call;       /* outermost API, OS or overhead span of that thread then; NONE */
     uint32_t operator_;  /* innermost framework operator; NONE */
     uint32_t annotation; /* innermost annotation; NONE */
     uint32_t frame;      /* innermost Python frame span; NONE */

@@ -20,10 +20,27 @@ static void add(struct run *run, uint32_t source, const char *key, const char *v
 
 static void add_environment(struct run *run, uint32_t source)
 {
-    static const char *const prefixes[] = {
-        "CUDA_", "NCCL_", "NVIDIA_",     "PYTORCH_",    "TORCH_",        "CUBLAS",       "CUDNN_",
-        "XLA_",  "JAX_",  "HIP_",        "ROCR_",       "HSA_",          "OMP_",         "TRITON_",
-        "TF_",   "RANK=", "LOCAL_RANK=", "WORLD_SIZE=", "SLURM_JOB_ID=", "SLURM_PROCID="};
+    static const char *const prefixes[] = {"CUDA_",
+                                           "NCCL_",
+                                           "NVIDIA_TF32_OVERRIDE=",
+                                           "NVIDIA_VISIBLE_DEVICES=",
+                                           "PYTORCH_",
+                                           "TORCH_",
+                                           "CUBLAS",
+                                           "CUDNN_",
+                                           "XLA_",
+                                           "JAX_",
+                                           "HIP_",
+                                           "ROCR_",
+                                           "HSA_",
+                                           "OMP_",
+                                           "TRITON_",
+                                           "TF_",
+                                           "RANK=",
+                                           "LOCAL_RANK=",
+                                           "WORLD_SIZE=",
+                                           "SLURM_JOB_ID=",
+                                           "SLURM_PROCID="};
     /* A name that looks like a credential is left out whatever its prefix. */
     static const char *const secrets[] = {"TOKEN", "SECRET", "PASSWORD", "KEY", "CREDENTIAL"};
     struct str key = {0};
@@ -76,7 +93,7 @@ static void first_line(struct str *out, const char *const *argv)
 static void add_git(struct run *run, uint32_t source)
 {
     struct str commit = {0}, changes = {0};
-    first_line(&commit, (const char *const[]){"git", "rev-parse", "HEAD", NULL});
+    first_line(&commit, (const char *const[]){"git", "rev-parse", "--verify", "HEAD", NULL});
     if (commit.len) {
         first_line(&changes,
                    (const char *const[]){"git", "status", "--porcelain", "--untracked-files=no", NULL});
