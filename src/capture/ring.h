@@ -7,7 +7,8 @@
  *
  * Ownership of a slot follows its state: FREE (library may lend it to CUPTI) → LENT (CUPTI writes) → FULL
  * (collector reads, zeroes and frees it). A slot is all zero when it is lent, so that after the target's
- * death the collector can read the complete records of LENT slots too.
+ * death the collector can read the complete records of LENT slots too. Only slots that have memory behind
+ * them are lent: the file starts as one hole, and where its disk is full a touch would be a fatal signal.
  *
  * Texts (names of kernels and API calls) live in the target's memory; the library appends each once to an
  * append-only log, keyed by its address there.
@@ -22,7 +23,7 @@
 #define RING_MAGIC "WLRING\n"
 
 enum {
-    RING_VERSION = 1,
+    RING_VERSION = 2,
     RING_SLOTS = 32,
     RING_SLOT_BYTES = 2 << 20,
     RING_TEXT_BYTES = 16 << 20,
@@ -78,7 +79,7 @@ struct ring {
     _Atomic uint32_t state;
     uint32_t cupti_version;  /* as cuptiGetVersion() says, 0 unknown */
     uint32_t driver_version; /* as cuDriverGetVersion() says, 0 unknown */
-    uint32_t reserved;
+    _Atomic uint32_t stop;   /* set by the collector: hand everything over and record no more */
     /* One moment on both clocks, taken at the start: CUPTI's timestamps and CLOCK_REALTIME, ns. */
     int64_t cupti_ns, realtime_ns;
     _Atomic uint64_t records;          /* seen in completed buffers */
@@ -86,8 +87,8 @@ struct ring {
     _Atomic uint64_t dropped_here;     /* no slot was free */
     _Atomic uint64_t dropped_texts;    /* the log was full */
     _Atomic uint64_t text_used;        /* bytes of the log that are complete */
-    uint32_t
-        record_bytes[RING_KINDS]; /* size of a record of each kind in this version of CUPTI, 0 not seen */
+    /* Size of a record of each kind in this version of CUPTI, 0 not known. */
+    _Atomic uint32_t record_bytes[RING_KINDS];
     char cupti_path[RING_MESSAGE_BYTES];
     char message[RING_MESSAGE_BYTES];
     struct ring_slot slots[RING_SLOTS];
@@ -111,7 +112,9 @@ static inline uint64_t ring_text_size(uint32_t length)
     return sizeof(struct ring_text) + (((uint64_t)length + 7) & ~7ull);
 }
 
-/* How `record` tells the library where to write: a folder in which every process makes PID.ring. */
+/* How `record` tells the library where to write: a folder in which every process makes PID-MOMENT.ring. Where
+ * it cannot, it leaves a symbolic link PID-MOMENT.failed to a sentence that says why: that needs no space and
+ * heeds no limit on the size of files. */
 #define RING_ENV_DIR "WARPLIGHT_RECORD_DIR"
 /* A library that was named in CUDA_INJECTION64_PATH before and is loaded after ours. */
 #define RING_ENV_CHAIN "WARPLIGHT_CHAIN_INJECTION"

@@ -53,6 +53,17 @@ static void default_name(struct str *name, const char *program)
     str_addf(name, "-%s.wlt", stamp);
 }
 
+/* Without them, the recording would get the number of one and what is printed would go into it. */
+static void occupy_standard_fds(void)
+{
+    int fd;
+    do
+        fd = open("/dev/null", O_RDWR | O_CLOEXEC); /* the target finds them closed, as before */
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        close(fd);
+}
+
 static int open_recording(int *fd, const char *path, bool force, struct err *err)
 {
     *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | (force ? O_TRUNC : O_EXCL), 0644);
@@ -63,6 +74,25 @@ static int open_recording(int *fd, const char *path, bool force, struct err *err
                        _("the file exists already"));
     return err_set(err, ERR_ENV, path, -1, _("choose another place with -o"),
                    _("cannot make the recording: %s"), strerror(errno));
+}
+
+/* Under the default name; with a number behind it where another recording has it (MPI ranks of this second).
+ */
+static int open_default_recording(int *fd, struct str *path, const char *program, bool force, struct err *err)
+{
+    enum { MOST_AT_ONCE = 10000 };
+    default_name(path, program);
+    size_t stem = path->len - strlen(".wlt");
+    for (int number = 2; number < MOST_AT_ONCE && !force; number++) {
+        *fd = open(str_text(path), O_RDWR | O_CREAT | O_CLOEXEC | O_EXCL, 0644);
+        if (*fd >= 0)
+            return 0;
+        if (errno != EEXIST)
+            break;
+        str_cut(path, stem);
+        str_addf(path, "-%d.wlt", number);
+    }
+    return open_recording(fd, str_text(path), force, err);
 }
 
 /* Only a file: what was named may be a device. */
@@ -112,10 +142,15 @@ static int flush_rows(struct session *s, struct err *err)
 }
 
 /* Signals that ask for an end are waited for, so that none can be lost between look and sleep. */
-static int next_signal(const sigset_t *signals)
+static void pass_on_next_signal(const struct session *s, const sigset_t *signals)
 {
     const struct timespec pause = {.tv_nsec = POLL_NS};
-    return sigtimedwait(signals, NULL, &pause);
+    siginfo_t info = {0};
+    int signal = sigtimedwait(signals, &info, &pause);
+    /* What the terminal sends, the kernel has sent to the target, too. */
+    bool from_terminal = (signal == SIGINT || signal == SIGQUIT) && info.si_code == SI_KERNEL;
+    if (signal > 0 && !from_terminal)
+        target_signal(&s->target, signal);
 }
 
 static int follow(struct session *s, const sigset_t *signals, struct err *err)
@@ -125,17 +160,16 @@ static int follow(struct session *s, const sigset_t *signals, struct err *err)
         target_poll(&s->target);
         if (s->target.ended)
             break;
-        int signal = next_signal(signals);
-        if (signal == SIGTERM || signal == SIGHUP)
-            target_signal(&s->target, signal);
+        pass_on_next_signal(s, signals);
         collect_drain(&s->collect, &s->run);
         if (s->run.ops.count + s->run.spans.count > FLUSH_ROWS ||
             monotonic_ns() - s->flushed_ns > FLUSH_EVERY_NS)
             rc = flush_rows(s, err);
     }
     if (rc < 0) { /* the disk is full, say: the program goes on, unrecorded */
+        collect_stop(&s->collect);
         while (target_poll(&s->target), !s->target.ended)
-            next_signal(signals);
+            pass_on_next_signal(s, signals);
         return rc;
     }
     collect_finish(&s->collect, &s->run);
@@ -162,11 +196,11 @@ static int record_into(struct session *s, int fd, const char *path, char *const 
     if (rc == 0) {
         facts_add(&s->run, source, argv);
         s->started_ns = s->flushed_ns = monotonic_ns();
-        rc = target_start(&s->target, argv, str_text(&library), str_text(&s->collect.folder), err);
-    }
-    if (rc == 0) {
+        /* Before it starts: a signal in between would end only one of us. */
         sigprocmask(SIG_BLOCK, &signals, &before);
-        rc = follow(s, &signals, err);
+        rc = target_start(&s->target, argv, str_text(&library), str_text(&s->collect.folder), &before, err);
+        if (rc == 0)
+            rc = follow(s, &signals, err);
         sigprocmask(SIG_SETMASK, &before, NULL);
     }
     if (s->writer) {
@@ -219,13 +253,13 @@ static int run_record(struct cli *cli, const void *values, struct err *err)
                         .live = isatty(STDERR_FILENO) && !cli->globals.quiet && !cli->globals.no_progress};
     struct str path = {0};
     int fd = -1;
-    if (args->output)
-        str_puts(&path, args->output);
-    else
-        default_name(&path, cli->operands[0]);
     char **argv = mem_zalloc((size_t)cli->operand_count + 1, sizeof *argv);
     memcpy(argv, cli->operands, (size_t)cli->operand_count * sizeof *argv);
-    int rc = open_recording(&fd, str_text(&path), args->force, err);
+    occupy_standard_fds();
+    if (args->output)
+        str_puts(&path, args->output);
+    int rc = args->output ? open_recording(&fd, args->output, args->force, err)
+                          : open_default_recording(&fd, &path, argv[0], args->force, err);
     if (rc == 0)
         rc = record_into(&s, fd, str_text(&path), argv, err);
     if (rc == 0) {

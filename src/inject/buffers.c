@@ -9,34 +9,106 @@
 /* Where no slot is free and CUPTI cannot be refused: memory whose records are counted and thrown away. */
 enum { DISCARD_BYTES = 256 << 10 };
 
-int buffers_take_slot(struct recorder *r)
+static int take(struct recorder *r, bool backed)
 {
-    uint32_t first = atomic_fetch_add_explicit(&r->next_slot, 1, memory_order_relaxed);
-    for (uint32_t i = 0; i < RING_SLOTS; i++) {
-        uint32_t slot = (first + i) % RING_SLOTS;
+    for (int slot = 0; slot < RING_SLOTS; slot++) {
         uint32_t expected = RING_SLOT_FREE;
-        if (atomic_compare_exchange_strong_explicit(&r->ring->slots[slot].state, &expected, RING_SLOT_LENT,
+        if (atomic_load_explicit(&r->backed[slot], memory_order_acquire) == backed &&
+            atomic_compare_exchange_strong_explicit(&r->ring->slots[slot].state, &expected, RING_SLOT_LENT,
                                                     memory_order_acq_rel, memory_order_relaxed))
-            return (int)slot;
+            return slot;
     }
     return -1;
+}
+
+/* The lowest ones first: what a process never needs takes no memory. */
+static int take_new(struct recorder *r)
+{
+    int slot = take(r, false);
+    if (slot < 0)
+        return -1;
+    /* Another thread may have backed it between the two looks of take(): then this costs a little time. */
+    if (memory_back(ring_slot_data(r->ring, slot), RING_SLOT_BYTES)) {
+        atomic_store_explicit(&r->backed[slot], true, memory_order_release);
+        return slot;
+    }
+    atomic_store_explicit(&r->ring->slots[slot].state, RING_SLOT_FREE, memory_order_release);
+    recorder_note(r, "there is no memory left for the recording buffers (the disk that holds them is full)");
+    return -1;
+}
+
+int buffers_take_slot(struct recorder *r)
+{
+    int slot = take(r, true);
+    return slot >= 0 ? slot : take_new(r);
+}
+
+void buffers_prepare(struct recorder *r)
+{
+    for (int slot = 0; slot < RING_SLOTS; slot++)
+        if (atomic_load_explicit(&r->backed[slot], memory_order_relaxed) &&
+            atomic_load_explicit(&r->ring->slots[slot].state, memory_order_relaxed) == RING_SLOT_FREE)
+            return;
+    int slot = take_new(r);
+    if (slot >= 0)
+        atomic_store_explicit(&r->ring->slots[slot].state, RING_SLOT_FREE, memory_order_release);
 }
 
 void buffers_request(uint8_t **buffer, size_t *size, size_t *max_records)
 {
     struct recorder *r = &recorder;
     *max_records = 0;
-    int slot = atomic_load_explicit(&r->closed, memory_order_relaxed) ? -1 : buffers_take_slot(r);
+    int slot = atomic_load_explicit(&r->closed, memory_order_acquire) ? -1 : buffers_take_slot(r);
     if (slot >= 0) {
         *buffer = ring_slot_data(r->ring, slot);
         *size = RING_SLOT_BYTES;
-    } else if (r->ring->cupti_version >= CUPTI_MAY_REFUSE_BUFFERS) {
+    } else if (r->cupti.version >= CUPTI_MAY_REFUSE_BUFFERS) {
         *buffer = NULL;
         *size = 0;
     } else {
         *buffer = malloc(DISCARD_BYTES);
         *size = *buffer ? DISCARD_BYTES : 0;
     }
+}
+
+static void note_size(struct recorder *r, uint32_t kind, ptrdiff_t size)
+{
+    if (kind < RING_KINDS &&
+        atomic_load_explicit(&r->ring->record_bytes[kind], memory_order_relaxed) != (uint32_t)size)
+        atomic_store_explicit(&r->ring->record_bytes[kind], (uint32_t)size, memory_order_relaxed);
+}
+
+/* The distance between two records in a buffer that is made up. Known before the first buffer comes back, it
+ * lets the collector read what a target that was killed had not handed over. */
+void buffers_learn_sizes(struct recorder *r)
+{
+    static const uint32_t kinds[] = {
+        ACTIVITY_MEMCPY, ACTIVITY_MEMSET,     ACTIVITY_DRIVER, ACTIVITY_RUNTIME,  ACTIVITY_DEVICE,
+        ACTIVITY_KERNEL, ACTIVITY_MEMCPY_P2P, ACTIVITY_GRAPH,  ACTIVITY_OVERHEAD, ACTIVITY_SYNCHRONIZATION};
+    union {
+        uint64_t align;
+        uint32_t words[256];
+        uint8_t bytes[1024];
+    } made_up;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        for (size_t word = 0; word < sizeof made_up.words / sizeof *made_up.words; word++)
+            made_up.words[word] = kinds[i]; /* wherever the second record begins, this is its kind */
+        void *record = NULL;
+        if (r->cupti.ActivityGetNextRecord(made_up.bytes, sizeof made_up.bytes, &record) != CUPTI_OK ||
+            record != made_up.bytes ||
+            r->cupti.ActivityGetNextRecord(made_up.bytes, sizeof made_up.bytes, &record) != CUPTI_OK)
+            continue;
+        ptrdiff_t size = (uint8_t *)record - made_up.bytes;
+        if (size > 0 && size < (ptrdiff_t)sizeof made_up.bytes)
+            note_size(r, kinds[i], size);
+    }
+}
+
+void buffers_count_dropped(struct recorder *r, void *context, uint32_t stream)
+{
+    size_t dropped = 0;
+    if (r->cupti.ActivityGetNumDroppedRecords(context, stream, &dropped) == CUPTI_OK && dropped)
+        atomic_fetch_add_explicit(&r->ring->dropped_by_cupti, dropped, memory_order_relaxed);
 }
 
 /* Reads what the collector cannot see: the texts that records point to, and how long records are in this
@@ -48,8 +120,8 @@ static uint64_t look_through(struct recorder *r, uint8_t *buffer, size_t valid)
     void *record = NULL;
     while (r->cupti.ActivityGetNextRecord(buffer, valid, &record) == CUPTI_OK) {
         uint32_t kind = *(uint32_t *)record;
-        if (previous && *(uint32_t *)previous < RING_KINDS)
-            r->ring->record_bytes[*(uint32_t *)previous] = (uint32_t)((uint8_t *)record - previous);
+        if (previous)
+            note_size(r, *(uint32_t *)previous, (uint8_t *)record - previous);
         if (kind == ACTIVITY_KERNEL && ((struct activity_kernel *)record)->name)
             texts_add_pointer(r, ((struct activity_kernel *)record)->name);
         else if (kind == ACTIVITY_DEVICE && ((struct activity_device *)record)->name)
@@ -57,8 +129,8 @@ static uint64_t look_through(struct recorder *r, uint8_t *buffer, size_t valid)
         previous = record;
         records++;
     }
-    if (previous && *(uint32_t *)previous < RING_KINDS)
-        r->ring->record_bytes[*(uint32_t *)previous] = (uint32_t)(buffer + valid - previous);
+    if (previous)
+        note_size(r, *(uint32_t *)previous, buffer + valid - previous);
     return records;
 }
 
@@ -66,16 +138,12 @@ void buffers_complete(void *context, uint32_t stream, uint8_t *buffer, size_t si
 {
     (void)size;
     struct recorder *r = &recorder;
-    if (!buffer || !r->ring)
-        return;
-    int64_t offset = buffer - ring_slot_data(r->ring, 0);
-    bool ours = offset >= 0 && offset < (int64_t)RING_SLOTS * RING_SLOT_BYTES;
-    if (atomic_load_explicit(&r->closed, memory_order_relaxed))
+    if (!buffer || atomic_load_explicit(&r->closed, memory_order_acquire))
         return; /* a forked child, or after the end: the memory may be anyone's */
+    int64_t offset = (int64_t)((uintptr_t)buffer - (uintptr_t)ring_slot_data(r->ring, 0));
+    bool ours = offset >= 0 && offset < (int64_t)RING_SLOTS * RING_SLOT_BYTES;
     uint64_t records = look_through(r, buffer, valid);
-    size_t dropped = 0;
-    if (r->cupti.ActivityGetNumDroppedRecords(context, stream, &dropped) == CUPTI_OK && dropped)
-        atomic_fetch_add_explicit(&r->ring->dropped_by_cupti, dropped, memory_order_relaxed);
+    buffers_count_dropped(r, context, stream);
     if (!ours) {
         atomic_fetch_add_explicit(&r->ring->dropped_here, records, memory_order_relaxed);
         free(buffer);

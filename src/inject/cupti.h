@@ -22,7 +22,8 @@ typedef void cupti_complete_buffer(void *context, uint32_t stream, uint8_t *buff
 
 struct cupti {
     void *library;
-    char path[512]; /* the file that was opened */
+    char path[512];   /* the file that was opened */
+    uint32_t version; /* as cuptiGetVersion() says, 0 unknown */
     cupti_result (*GetVersion)(uint32_t *version);
     cupti_result (*GetTimestamp)(uint64_t *ns);
     cupti_result (*GetResultString)(cupti_result result, const char **text);

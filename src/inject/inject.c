@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -14,18 +15,60 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-struct recorder recorder = {.lock = PTHREAD_MUTEX_INITIALIZER, .range_slot = -1};
+struct recorder recorder = {
+    .start = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER, .closed = true, .range_slot = -1};
 
 EXPORT int InitializeInjection(void);
 
-static void fail(struct ring *ring, const char *message)
+void recorder_note(struct recorder *r, const char *why)
 {
-    snprintf(ring->message, sizeof ring->message, "%s", message);
-    atomic_store_explicit(&ring->state, RING_FAILED, memory_order_release);
+    if (!atomic_exchange(&r->noted, true))
+        snprintf(r->ring->message, sizeof r->ring->message, "%s", why);
 }
+
+static void fail(struct recorder *r, const char *why)
+{
+    recorder_note(r, why);
+    atomic_store_explicit(&r->ring->state, RING_FAILED, memory_order_release);
+}
+
+static const int recorded_kinds[] = {ACTIVITY_MEMCPY,         ACTIVITY_MEMCPY_P2P, ACTIVITY_MEMSET,
+                                     ACTIVITY_DEVICE,         ACTIVITY_RUNTIME,    ACTIVITY_OVERHEAD,
+                                     ACTIVITY_SYNCHRONIZATION};
 
 /* ---- keeping it flowing, and ending it ------------------------------------------------------------------
  */
+
+/* Hands over everything that CUPTI still holds. Buffers are never freed, CUPTI may keep some. */
+static void finish(void)
+{
+    struct recorder *r = &recorder;
+    /* A child that was made without fork() has not run our handlers: the ring is its parent's. */
+    if (atomic_load_explicit(&r->closed, memory_order_acquire) || r->pid != getpid())
+        return;
+    bool recording = atomic_load_explicit(&r->ring->state, memory_order_acquire) == RING_RECORDING;
+    if (recording) {
+        r->cupti.ActivityFlushAll(CUPTI_FLUSH_FORCED);
+        buffers_count_dropped(r, NULL, 0);
+    }
+    nvtx_flush(r);
+    atomic_store_explicit(&r->closed, true, memory_order_release);
+    if (atomic_load_explicit(&r->ring->state, memory_order_acquire) != RING_FAILED)
+        atomic_store_explicit(&r->ring->state, RING_FINISHED, memory_order_release);
+}
+
+/* The recording has ended before the process: from now on it runs as if there were none. */
+static void stop(struct recorder *r)
+{
+    if (atomic_load_explicit(&r->ring->state, memory_order_acquire) == RING_RECORDING) {
+        r->cupti.ActivityDisable(ACTIVITY_KERNEL);
+        for (size_t i = 0; i < sizeof recorded_kinds / sizeof *recorded_kinds; i++)
+            r->cupti.ActivityDisable(recorded_kinds[i]);
+        if (!r->cupti.ActivityEnableDriverApi)
+            r->cupti.ActivityDisable(ACTIVITY_DRIVER);
+    }
+    finish();
+}
 
 /* Asks CUPTI for completed buffers now and then, so that a crash loses little and the live view lives. */
 static void *flush_now_and_then(void *unused)
@@ -33,13 +76,17 @@ static void *flush_now_and_then(void *unused)
     (void)unused;
     struct recorder *r = &recorder;
     const struct timespec pause = {.tv_nsec = 100 * 1000 * 1000};
-    while (!atomic_load_explicit(&r->closed, memory_order_relaxed)) {
-        nanosleep(&pause, NULL);
-        if (atomic_load_explicit(&r->closed, memory_order_relaxed))
+    while (nanosleep(&pause, NULL), !atomic_load_explicit(&r->closed, memory_order_acquire)) {
+        if (atomic_load_explicit(&r->ring->stop, memory_order_acquire)) {
+            stop(r);
             break;
+        }
         nvtx_flush(r);
-        if (atomic_load_explicit(&r->ring->state, memory_order_acquire) == RING_RECORDING)
+        if (atomic_load_explicit(&r->ring->state, memory_order_acquire) == RING_RECORDING) {
             r->cupti.ActivityFlushAll(CUPTI_FLUSH_COMPLETED);
+            buffers_count_dropped(r, NULL, 0);
+        }
+        buffers_prepare(r);
     }
     return NULL;
 }
@@ -61,64 +108,136 @@ static void start_flushing(void)
     pthread_attr_destroy(&attributes);
 }
 
-/* At exit: everything that CUPTI still holds. Buffers are never freed, CUPTI may keep some. */
-static void finish(void)
+/* ---- fork ------------------------------------------------------------------------------------------------
+ */
+
+/* With our locks held, no other thread is in the middle of anything that the child would inherit. */
+static void before_fork(void)
 {
-    struct recorder *r = &recorder;
-    if (atomic_load_explicit(&r->closed, memory_order_relaxed) || !r->ring)
-        return;
-    bool recording = atomic_load_explicit(&r->ring->state, memory_order_acquire) == RING_RECORDING;
-    if (recording)
-        r->cupti.ActivityFlushAll(CUPTI_FLUSH_FORCED);
-    nvtx_flush(r);
-    atomic_store_explicit(&r->closed, true, memory_order_relaxed);
-    if (recording)
-        atomic_store_explicit(&r->ring->state, RING_FINISHED, memory_order_release);
+    pthread_mutex_lock(&recorder.start);
+    pthread_mutex_lock(&recorder.lock);
 }
 
-/* A child that was forked without exec must not write into its parent's ring. */
-static void leave_to_parent(void)
+static void after_fork_in_parent(void)
 {
-    atomic_store_explicit(&recorder.closed, true, memory_order_relaxed);
+    pthread_mutex_unlock(&recorder.lock);
+    pthread_mutex_unlock(&recorder.start);
+}
+
+/* The ring is the parent's. If the child turns to CUDA itself, it gets one of its own. */
+static void after_fork_in_child(void)
+{
+    struct recorder *r = &recorder;
+    atomic_store_explicit(&r->closed, true, memory_order_release);
+    if (r->ring)
+        munmap(r->ring, RING_FILE_BYTES);
+    r->ring = NULL;
+    r->started = false;
+    nvtx_forget();
+    after_fork_in_parent();
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
 /* ---- the ring -------------------------------------------------------------------------------------------
  */
 
+/* Maps the new file, or returns NULL and why. */
+static struct ring *map_ring(int fd, const char **why)
+{
+    struct rlimit limit;
+    /* Beyond this limit even ftruncate() is a fatal signal. */
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < (rlim_t)RING_FILE_BYTES) {
+        *why = "the limit on the size of files (ulimit -f) leaves no room for the recording buffers";
+        return NULL;
+    }
+    if (ftruncate(fd, RING_FILE_BYTES) != 0) {
+        *why = "the file for the recording buffers cannot be made large enough";
+        return NULL;
+    }
+    struct ring *ring = mmap(NULL, RING_FILE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (ring == MAP_FAILED) {
+        *why = "the recording buffers cannot be mapped: no address space left (ulimit -v)";
+        return NULL;
+    }
+    if (!memory_back(ring, RING_HEADER_BYTES)) {
+        *why = "there is no memory for the recording buffers (the disk that holds them is full)";
+        munmap(ring, RING_FILE_BYTES);
+        return NULL;
+    }
+    return ring;
+}
+
+/* The name is unique in all processes, also of other PID namespaces and of processes that exec. */
 static struct ring *open_ring(const char *folder)
 {
     char path[4096];
-    if (snprintf(path, sizeof path, "%s/%ld.ring", folder, (long)getpid()) >= (int)sizeof path)
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    long long moment = (long long)now.tv_sec * 1000000000 + now.tv_nsec;
+    int length = snprintf(path, sizeof path, "%s/%ld-%lld.ring", folder, (long)getpid(), moment);
+    if (length < 0 || length >= (int)(sizeof path - sizeof ".failed"))
         return NULL;
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
         return NULL;
-    struct ring *ring = MAP_FAILED;
-    if (ftruncate(fd, RING_FILE_BYTES) == 0)
-        ring = mmap(NULL, RING_FILE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    const char *why = NULL;
+    struct ring *ring = map_ring(fd, &why);
     close(fd);
-    if (ring == MAP_FAILED)
-        return NULL;
-    ring->version = RING_VERSION;
-    ring->pid = (int32_t)getpid();
-    memcpy(ring->magic, RING_MAGIC, sizeof ring->magic);
-    return ring;
+    if (ring) {
+        ring->version = RING_VERSION;
+        ring->pid = (int32_t)getpid();
+        ring->record_bytes[RING_RANGE] = sizeof(struct ring_range);
+        atomic_thread_fence(memory_order_release); /* the collector looks for the magic first */
+        memcpy(ring->magic, RING_MAGIC, sizeof ring->magic);
+        return ring;
+    }
+    unlink(path);
+    snprintf(path + length - strlen(".ring"), sizeof ".failed", ".failed");
+    if (symlink(why, path) != 0)
+        return NULL; /* nowhere to say it */
+    return NULL;
+}
+
+/* The caller holds r->start. */
+static void start(struct recorder *r, struct ring *ring)
+{
+    static bool registered; /* inherited by children, as the registration is */
+    pthread_mutex_lock(&r->lock);
+    memset(r->pointers, 0, sizeof r->pointers);
+    for (int slot = 0; slot < RING_SLOTS; slot++)
+        atomic_store_explicit(&r->backed[slot], false, memory_order_relaxed);
+    r->text_backed = 0;
+    r->range_slot = -1;
+    r->range_bytes = 0;
+    r->pid = (int32_t)getpid();
+    r->generation++;
+    r->ring = ring;
+    pthread_mutex_unlock(&r->lock);
+    atomic_store_explicit(&r->noted, false, memory_order_relaxed);
+    atomic_store_explicit(&r->closed, false, memory_order_release);
+    buffers_prepare(r);
+    if (!registered)
+        registered = atexit(finish) == 0;
+    start_flushing();
 }
 
 bool recorder_open(struct recorder *r)
 {
-    static _Atomic bool entered;
-    if (!atomic_exchange(&entered, true)) {
-        const char *folder = getenv(RING_ENV_DIR);
-        r->ring = folder && *folder ? open_ring(folder) : NULL;
-        if (r->ring) {
-            r->ring->record_bytes[RING_RANGE] = sizeof(struct ring_range);
-            pthread_atfork(NULL, NULL, leave_to_parent);
-            atexit(finish);
-            start_flushing();
-        }
+    pthread_mutex_lock(&r->start);
+    if (!r->started) {
+        r->started = true;
+        const char *folder = secure_getenv(RING_ENV_DIR);
+        struct ring *ring = folder && *folder ? open_ring(folder) : NULL;
+        if (ring)
+            start(r, ring);
     }
-    return r->ring != NULL;
+    bool open = r->ring != NULL;
+    pthread_mutex_unlock(&r->start);
+    return open;
 }
 
 /* ---- what is recorded -----------------------------------------------------------------------------------
@@ -184,9 +303,6 @@ static void choose_calls(struct recorder *r, int domain)
 
 static void enable_all(struct recorder *r)
 {
-    static const int extras[] = {ACTIVITY_MEMCPY,         ACTIVITY_MEMCPY_P2P, ACTIVITY_MEMSET,
-                                 ACTIVITY_DEVICE,         ACTIVITY_RUNTIME,    ACTIVITY_OVERHEAD,
-                                 ACTIVITY_SYNCHRONIZATION};
     cupti_result result = r->cupti.ActivityEnable(ACTIVITY_KERNEL);
     if (result != CUPTI_OK) {
         char message[RING_MESSAGE_BYTES];
@@ -194,11 +310,11 @@ static void enable_all(struct recorder *r)
         r->cupti.GetResultString(result, &text);
         snprintf(message, sizeof message, "CUPTI refuses to record kernels: %s (%d)%s", text, result,
                  result == CUPTI_MULTIPLE_SUBSCRIBERS ? "; another profiler holds it in this process" : "");
-        fail(r->ring, message);
+        fail(r, message);
         return;
     }
-    for (size_t i = 0; i < sizeof extras / sizeof *extras; i++)
-        r->cupti.ActivityEnable(extras[i]);
+    for (size_t i = 0; i < sizeof recorded_kinds / sizeof *recorded_kinds; i++)
+        r->cupti.ActivityEnable(recorded_kinds[i]);
     /* Only chosen driver calls; where CUPTI cannot choose, all of them, or kernels of Triton would have no
      * call. */
     if (!r->cupti.ActivityEnableDriverApi)
@@ -210,7 +326,7 @@ static void enable_all(struct recorder *r)
 
 static void chain(void)
 {
-    const char *path = getenv(RING_ENV_CHAIN);
+    const char *path = secure_getenv(RING_ENV_CHAIN);
     if (!path || !*path)
         return;
     void *library = dlopen(path, RTLD_NOW);
@@ -243,20 +359,22 @@ int InitializeInjection(void)
     }
     char why[RING_MESSAGE_BYTES];
     if (cupti_open(&r->cupti, why, sizeof why) != 0) {
-        fail(r->ring, why);
+        fail(r, why);
         chain();
         return 1;
     }
     _Static_assert(sizeof r->ring->cupti_path == sizeof r->cupti.path, "copied whole");
     memcpy(r->ring->cupti_path, r->cupti.path, sizeof r->ring->cupti_path);
-    r->cupti.GetVersion(&r->ring->cupti_version);
+    r->cupti.GetVersion(&r->cupti.version);
+    r->ring->cupti_version = r->cupti.version;
     r->ring->driver_version = cupti_driver_version();
     if (r->cupti.SetThreadIdType)
         r->cupti.SetThreadIdType(CUPTI_THREAD_ID_SYSTEM);
     set_clocks(r);
+    buffers_learn_sizes(r);
     cupti_result result = r->cupti.ActivityRegisterCallbacks(buffers_request, buffers_complete);
     if (result != CUPTI_OK) {
-        fail(r->ring, "CUPTI refuses our buffers: another profiler records activity in this process");
+        fail(r, "CUPTI refuses our buffers: another profiler records activity in this process");
         chain();
         return 1;
     }

@@ -8,16 +8,24 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include <wchar.h>
 
 #include "inject/recorder.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
 enum { NVTX_CALLBACKS = 1, NVTX_MODULE_CORE = 1, NVTX_MODULE_CORE2 = 5 };
-enum { CORE_RANGE_PUSH_EX = 8, CORE_RANGE_PUSH_A = 9, CORE_RANGE_POP = 11 };
-enum { CORE2_RANGE_PUSH_EX = 4, CORE2_RANGE_POP = 5, CORE2_REGISTER_STRING_A = 10, CORE2_CREATE_A = 12 };
-enum { MESSAGE_ASCII = 1, MESSAGE_REGISTERED = 3 };
-enum { DEEPEST = 64 };
+enum { CORE_RANGE_PUSH_EX = 8, CORE_RANGE_PUSH_A = 9, CORE_RANGE_PUSH_W = 10, CORE_RANGE_POP = 11 };
+enum {
+    CORE2_RANGE_PUSH_EX = 4,
+    CORE2_RANGE_POP = 5,
+    CORE2_REGISTER_STRING_A = 10,
+    CORE2_REGISTER_STRING_W = 11,
+    CORE2_CREATE_A = 12,
+    CORE2_CREATE_W = 13
+};
+enum { MESSAGE_ASCII = 1, MESSAGE_WIDE = 2, MESSAGE_REGISTERED = 3 };
+enum { DEEPEST = 64, NARROW_BYTES = 1024 };
 
 struct nvtx_attributes {
     uint16_t version, size;
@@ -27,7 +35,14 @@ struct nvtx_attributes {
     int32_t payload_type, reserved;
     uint64_t payload;
     int32_t message_type;
-    const char *message; /* a registered string is the pointer that we handed out */
+    const void *message; /* a registered string is the pointer that we handed out */
+};
+
+/* What the handle of a domain points to. Never freed: applications make a handful and keep them for life. */
+struct domain {
+    _Atomic uint32_t generation; /* of the ring that knows the name */
+    uint64_t key;
+    char name[];
 };
 
 struct nvtx_callbacks {
@@ -98,22 +113,29 @@ static void add_range(struct recorder *r, const struct ring_range *range)
 /* ---- what applications call -----------------------------------------------------------------------------
  */
 
+void nvtx_forget(void)
+{
+    stack.depth = 0;
+}
+
 static int push(uint64_t domain, const char *name)
 {
     struct recorder *r = &recorder;
-    if (atomic_load_explicit(&r->closed, memory_order_relaxed))
+    if (atomic_load_explicit(&r->closed, memory_order_acquire))
         return -1;
     int depth = stack.depth++;
     if (depth < DEEPEST)
         stack.at[depth] =
             (struct open_range){.start = now_ns(), .name = texts_hash(r, name ? name : ""), .domain = domain};
+    else
+        atomic_fetch_add_explicit(&r->ring->dropped_here, 1, memory_order_relaxed);
     return depth;
 }
 
 static int pop(uint64_t domain)
 {
     struct recorder *r = &recorder;
-    if (stack.depth == 0 || atomic_load_explicit(&r->closed, memory_order_relaxed))
+    if (stack.depth == 0 || atomic_load_explicit(&r->closed, memory_order_acquire))
         return -1;
     int depth = --stack.depth;
     if (depth >= DEEPEST)
@@ -137,13 +159,38 @@ static int pop(uint64_t domain)
     return depth;
 }
 
-static const char *message_of(const struct nvtx_attributes *attributes)
+/* UTF-8 of a wide text, cut where the room ends. The C library's own would heed the application's locale. */
+static const char *narrow(char out[static NARROW_BYTES], const wchar_t *wide)
 {
+    size_t length = 0;
+    for (; wide && *wide && length + 4 < NARROW_BYTES; wide++) {
+        uint32_t c = (uint32_t)*wide;
+        int more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+        static const uint8_t first[] = {0, 0xc0, 0xe0, 0xf0};
+        if (c > 0x10ffff)
+            continue;
+        out[length++] = (char)(first[more] | c >> (6 * more));
+        while (more-- > 0)
+            out[length++] = (char)(0x80 | (c >> (6 * more) & 0x3f));
+    }
+    out[length] = '\0';
+    return out;
+}
+
+static int push_ex(uint64_t domain, const struct nvtx_attributes *attributes)
+{
+    char text[NARROW_BYTES];
     if (!attributes)
-        return "";
-    bool readable =
-        attributes->message_type == MESSAGE_ASCII || attributes->message_type == MESSAGE_REGISTERED;
-    return readable ? attributes->message : "(wide text)";
+        return push(domain, "");
+    switch (attributes->message_type) {
+    case MESSAGE_ASCII:
+    case MESSAGE_REGISTERED:
+        return push(domain, attributes->message);
+    case MESSAGE_WIDE:
+        return push(domain, narrow(text, attributes->message));
+    default:
+        return push(domain, "");
+    }
 }
 
 static int range_push_a(const char *message)
@@ -151,9 +198,15 @@ static int range_push_a(const char *message)
     return push(0, message);
 }
 
+static int range_push_w(const wchar_t *message)
+{
+    char text[NARROW_BYTES];
+    return push(0, narrow(text, message));
+}
+
 static int range_push_ex(const struct nvtx_attributes *attributes)
 {
-    return push(0, message_of(attributes));
+    return push_ex(0, attributes);
 }
 
 static int range_pop(void)
@@ -161,27 +214,56 @@ static int range_pop(void)
     return pop(0);
 }
 
-/* Domains and registered strings are handles that we choose: a domain's is the key of its name, a string's is
- * a copy of it. Copies are never freed: applications register a handful and keep the handles for life. */
 static void *domain_create_a(const char *name)
 {
-    return (void *)(uintptr_t)texts_hash(&recorder, name ? name : "");
+    size_t length = strlen(name ? name : "");
+    struct domain *domain = calloc(1, sizeof *domain + length + 1);
+    if (domain && name)
+        memcpy(domain->name, name, length);
+    return domain; /* without memory, the default domain */
 }
 
+static void *domain_create_w(const wchar_t *name)
+{
+    char text[NARROW_BYTES];
+    return domain_create_a(narrow(text, name));
+}
+
+/* The handle of a string is a copy of it, never freed either. */
 static void *domain_register_string_a(void *domain, const char *text)
 {
     (void)domain;
     return strdup(text ? text : "");
 }
 
+static void *domain_register_string_w(void *domain, const wchar_t *wide)
+{
+    char text[NARROW_BYTES];
+    return domain_register_string_a(domain, narrow(text, wide));
+}
+
+/* Its name is logged when it is used, once a ring: a child that was forked has another ring. */
+static uint64_t key_of(struct domain *domain)
+{
+    struct recorder *r = &recorder;
+    if (!domain)
+        return 0;
+    if (atomic_load_explicit(&domain->generation, memory_order_acquire) != r->generation) {
+        uint64_t key = texts_hash(r, domain->name);
+        __atomic_store_n(&domain->key, key, __ATOMIC_RELAXED); /* the same in every thread */
+        atomic_store_explicit(&domain->generation, r->generation, memory_order_release);
+    }
+    return __atomic_load_n(&domain->key, __ATOMIC_RELAXED);
+}
+
 static int domain_range_push_ex(void *domain, const struct nvtx_attributes *attributes)
 {
-    return push((uint64_t)(uintptr_t)domain, message_of(attributes));
+    return push_ex(key_of(domain), attributes);
 }
 
 static int domain_range_pop(void *domain)
 {
-    return pop((uint64_t)(uintptr_t)domain);
+    return pop(key_of(domain));
 }
 
 static void set(void ***table, unsigned size, unsigned at, void *function)
@@ -200,13 +282,16 @@ int InitializeInjectionNvtx2(const void *(*get_export_table)(uint32_t id))
     if (callbacks->get_module(NVTX_MODULE_CORE, &table, &size) && table) {
         set(table, size, CORE_RANGE_PUSH_EX, (void *)range_push_ex);
         set(table, size, CORE_RANGE_PUSH_A, (void *)range_push_a);
+        set(table, size, CORE_RANGE_PUSH_W, (void *)range_push_w);
         set(table, size, CORE_RANGE_POP, (void *)range_pop);
     }
     if (callbacks->get_module(NVTX_MODULE_CORE2, &table, &size) && table) {
         set(table, size, CORE2_RANGE_PUSH_EX, (void *)domain_range_push_ex);
         set(table, size, CORE2_RANGE_POP, (void *)domain_range_pop);
         set(table, size, CORE2_REGISTER_STRING_A, (void *)domain_register_string_a);
+        set(table, size, CORE2_REGISTER_STRING_W, (void *)domain_register_string_w);
         set(table, size, CORE2_CREATE_A, (void *)domain_create_a);
+        set(table, size, CORE2_CREATE_W, (void *)domain_create_w);
     }
     return 1;
 }

@@ -5,14 +5,29 @@
 /* A name longer than this is cut: templates can be absurd. */
 enum { LONGEST_TEXT = 16 << 10 };
 
+enum { BACKED_AT_ONCE = 256 << 10 };
+
+/* Is there memory behind the first bytes of the log? The caller holds the lock. */
+static bool back_log(struct recorder *r, uint64_t bytes)
+{
+    while (r->text_backed < bytes) {
+        if (!memory_back(ring_text_log(r->ring) + r->text_backed, BACKED_AT_ONCE))
+            return false;
+        r->text_backed += BACKED_AT_ONCE;
+    }
+    return true;
+}
+
 /* Returns the offset of the new entry, or UINT64_MAX if the log is full. The caller holds the lock. */
-static uint64_t append(struct ring *ring, enum ring_text_kind kind, uint64_t key, const char *text,
+static uint64_t append(struct recorder *r, enum ring_text_kind kind, uint64_t key, const char *text,
                        uint32_t length)
 {
+    struct ring *ring = r->ring;
     uint64_t at = atomic_load_explicit(&ring->text_used, memory_order_relaxed);
     uint64_t size = ring_text_size(length);
-    if (at + size > RING_TEXT_BYTES) {
+    if (at + size > RING_TEXT_BYTES || !back_log(r, at + size)) {
         atomic_fetch_add_explicit(&ring->dropped_texts, 1, memory_order_relaxed);
+        recorder_note(r, "there is no room left for names: some are missing");
         return UINT64_MAX;
     }
     struct ring_text *entry = (struct ring_text *)(ring_text_log(ring) + at);
@@ -26,7 +41,7 @@ static uint64_t append(struct ring *ring, enum ring_text_kind kind, uint64_t key
 void texts_add(struct recorder *r, enum ring_text_kind kind, uint64_t key, const char *text)
 {
     pthread_mutex_lock(&r->lock);
-    append(r->ring, kind, key, text, (uint32_t)strnlen(text, LONGEST_TEXT));
+    append(r, kind, key, text, (uint32_t)strnlen(text, LONGEST_TEXT));
     pthread_mutex_unlock(&r->lock);
 }
 
@@ -48,7 +63,7 @@ void texts_add_pointer(struct recorder *r, uint64_t address)
         slot = (slot + 1) & (KNOWN_POINTERS - 1);
     /* A module may be unloaded and another text come to lie at the same address. */
     if (r->pointers[slot] != address || !same_text(r->ring, r->entries[slot], text, length)) {
-        uint64_t at = append(r->ring, RING_TEXT_POINTER, address, text, length);
+        uint64_t at = append(r, RING_TEXT_POINTER, address, text, length);
         if (at != UINT64_MAX) {
             r->pointers[slot] = address;
             r->entries[slot] = at;
@@ -63,13 +78,16 @@ uint64_t texts_hash(struct recorder *r, const char *text)
     uint64_t key = 0xcbf29ce484222325u; /* FNV-1a: names of ranges are short */
     for (uint32_t i = 0; i < length; i++)
         key = (key ^ (uint8_t)text[i]) * 0x100000001b3u;
-    key |= 1; /* 0 means none; odd keys cannot be mistaken for the addresses that share the table */
+    key |= 1ull << 63; /* 0 means none; no application has this bit in the addresses that share the table */
+    if (atomic_load_explicit(&r->closed, memory_order_acquire))
+        return key;
     pthread_mutex_lock(&r->lock);
-    uint32_t slot = (uint32_t)(key >> 32) & (KNOWN_POINTERS - 1);
+    /* Names that differ in their last letters differ little in the middle of such a key: mix it. */
+    uint32_t slot = (uint32_t)(key * 0x9e3779b97f4a7c15u >> 40) & (KNOWN_POINTERS - 1);
     for (int tries = 0; tries < 8 && r->pointers[slot] && r->pointers[slot] != key; tries++)
         slot = (slot + 1) & (KNOWN_POINTERS - 1);
     if (r->pointers[slot] != key) {
-        uint64_t at = append(r->ring, RING_TEXT_HASH, key, text, length);
+        uint64_t at = append(r, RING_TEXT_HASH, key, text, length);
         if (at != UINT64_MAX) {
             r->pointers[slot] = key;
             r->entries[slot] = at;

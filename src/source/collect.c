@@ -2,36 +2,150 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <signal.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/i18n.h"
+#include "base/utf8.h"
 
+/* Of recorded processes at one time; each takes a descriptor and 80 MB of address space. */
 enum { MOST_PROCESSES = 4096 };
+/* How long processes that outlive the recording may take to hand over their last records. */
+enum { LAST_WORD_MS = 1500, LOOK_AGAIN_MS = 10 };
 
-int collect_open(struct collect *c, uint32_t source, struct err *err)
+/* ---- the folder ------------------------------------------------------------------------------------------
+ */
+
+#define FOLDER_PREFIX "warplight-"
+
+static bool has_form(const char *name, const char *ending)
 {
-    const char *places[] = {"/dev/shm", getenv("TMPDIR"), "/tmp"};
-    *c = (struct collect){.source = source};
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        if (!places[i] || !*places[i])
-            continue;
-        str_cut(&c->folder, 0);
-        str_addf(&c->folder, "%s/warplight-XXXXXX", places[i]);
-        if (mkdtemp(c->folder.ptr))
-            return 0;
-    }
-    return err_set(err, ERR_ENV, "/tmp", -1, _("make a folder that you can write to and name it in TMPDIR"),
-                   _("cannot make a folder for the recording buffers: %s"), strerror(errno));
+    size_t numbers = strspn(name, "0123456789-");
+    return numbers > 0 && strcmp(name + numbers, ending) == 0;
 }
 
 static bool is_ring(const char *name)
 {
-    size_t digits = strspn(name, "0123456789");
-    return digits > 0 && strcmp(name + digits, ".ring") == 0;
+    return has_form(name, ".ring");
+}
+
+static bool is_failure(const char *name)
+{
+    return has_form(name, ".failed");
+}
+
+static void empty_folder(int fd)
+{
+    int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *folder = copy >= 0 ? fdopendir(copy) : NULL;
+    if (!folder) {
+        if (copy >= 0)
+            close(copy);
+        return;
+    }
+    for (struct dirent *entry; (entry = readdir(folder));)
+        if (is_ring(entry->d_name) || is_failure(entry->d_name))
+            unlinkat(fd, entry->d_name, 0);
+    closedir(folder);
+}
+
+/* A collector holds a lock on its folder: what is not locked was left behind by one that was killed. */
+static void remove_abandoned(const char *place)
+{
+    DIR *folder = opendir(place);
+    if (!folder)
+        return;
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        struct stat status;
+        if (strncmp(entry->d_name, FOLDER_PREFIX, strlen(FOLDER_PREFIX)) != 0 ||
+            strlen(entry->d_name) != strlen(FOLDER_PREFIX "XXXXXX"))
+            continue;
+        int fd = openat(dirfd(folder), entry->d_name,
+                        O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+        if (fd < 0)
+            continue;
+        if (fstat(fd, &status) == 0 && status.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0) {
+            empty_folder(fd);
+            unlinkat(dirfd(folder), entry->d_name, AT_REMOVEDIR);
+        }
+        close(fd);
+    }
+    closedir(folder);
+}
+
+/* Makes and locks a folder. False: not there, or another collector took it for abandoned meanwhile. */
+static bool make_folder(struct collect *c, const char *place)
+{
+    struct stat ours, there;
+    str_cut(&c->folder, 0);
+    str_addf(&c->folder, "%s/" FOLDER_PREFIX "XXXXXX", place);
+    if (!mkdtemp(c->folder.ptr))
+        return false;
+    c->folder_fd = open(str_text(&c->folder), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (c->folder_fd >= 0 && flock(c->folder_fd, LOCK_EX) == 0 && fstat(c->folder_fd, &ours) == 0 &&
+        stat(str_text(&c->folder), &there) == 0 && ours.st_ino == there.st_ino && ours.st_dev == there.st_dev)
+        return true;
+    if (c->folder_fd >= 0)
+        close(c->folder_fd);
+    c->folder_fd = -1;
+    return false;
+}
+
+int collect_open(struct collect *c, uint32_t source, struct err *err)
+{
+    enum { TRIES = 4 };
+    const char *places[] = {"/dev/shm", getenv("TMPDIR"), "/tmp"};
+    *c = (struct collect){.source = source, .folder_fd = -1};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        if (!places[i] || *places[i] != '/') /* the target may go elsewhere: a relative path would not hold */
+            continue;
+        remove_abandoned(places[i]);
+        for (int try = 0; try < TRIES; try++)
+            if (make_folder(c, places[i]))
+                return 0;
+    }
+    str_cut(&c->folder, 0);
+    return err_set(err, ERR_ENV, "/tmp", -1, _("make a folder that you can write to and name it in TMPDIR"),
+                   _("cannot make a folder for the recording buffers: %s"), strerror(errno));
+}
+
+/* ---- rings -----------------------------------------------------------------------------------------------
+ */
+
+/* Texts come from the target: they are made fit for a terminal. */
+static void take_failure(struct collect *c, const char *text, size_t length)
+{
+    if (c->failure.len == 0)
+        utf8_visible(&c->failure, text, length);
+}
+
+static void take_failure_file(struct collect *c, const char *name)
+{
+    char why[RING_MESSAGE_BYTES];
+    ssize_t length = readlinkat(c->folder_fd, name, why, sizeof why);
+    if (length > 0)
+        take_failure(c, why, (size_t)length);
+    unlinkat(c->folder_fd, name, 0);
+}
+
+static void take_ring(struct collect *c, struct run *run, const char *name)
+{
+    uint64_t key = hash_bytes(name, strlen(name));
+    struct cupti_ring ring;
+    if (c->rings.count >= MOST_PROCESSES || map_get(&c->known, key) != MAP_ABSENT ||
+        strlen(name) >= sizeof ring.name)
+        return;
+    if (cupti_ring_open(&ring, run, c->source, c->folder_fd, name, NULL) != 0)
+        return; /* being made: next time */
+    map_set(&c->known, key, 1);
+    vec_push(&c->rings, ring);
+    c->processes++;
 }
 
 static void find_rings(struct collect *c, struct run *run)
@@ -39,77 +153,114 @@ static void find_rings(struct collect *c, struct run *run)
     DIR *folder = opendir(str_text(&c->folder));
     if (!folder)
         return;
-    struct str path = {0};
-    for (struct dirent *entry; (entry = readdir(folder)) && c->rings.count < MOST_PROCESSES;) {
-        uint64_t key = hash_bytes(entry->d_name, strlen(entry->d_name));
-        if (!is_ring(entry->d_name) || map_get(&c->known, key) != MAP_ABSENT)
-            continue;
-        str_cut(&path, 0);
-        str_addf(&path, "%s/%s", str_text(&c->folder), entry->d_name);
-        struct cupti_ring ring;
-        if (cupti_ring_open(&ring, run, c->source, str_text(&path), NULL) != 0)
-            continue; /* being made: next time */
-        map_set(&c->known, key, 1);
-        vec_push(&c->rings, ring);
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        if (is_ring(entry->d_name))
+            take_ring(c, run, entry->d_name);
+        else if (is_failure(entry->d_name))
+            take_failure_file(c, entry->d_name);
     }
-    str_release(&path);
     closedir(folder);
+}
+
+static void take_facts(struct collect *c, const struct ring *ring)
+{
+    size_t length = strnlen(ring->cupti_path, sizeof ring->cupti_path);
+    if (c->has_facts || ring->cupti_version == 0)
+        return;
+    c->has_facts = true;
+    c->cupti_version = ring->cupti_version;
+    c->driver_version = ring->driver_version;
+    str_add(&c->cupti_path, ring->cupti_path, length);
+}
+
+/* Takes the last of a ring and gives its memory back. */
+static int64_t finish_ring(struct collect *c, struct run *run, struct cupti_ring *ring)
+{
+    int64_t before = ring->records;
+    cupti_ring_finish(ring, run);
+    if (cupti_ring_is_whole(ring)) {
+        take_facts(c, ring->ring);
+        take_failure(c, ring->ring->message, strnlen(ring->ring->message, sizeof ring->ring->message));
+    }
+    unlinkat(c->folder_fd, ring->name, 0);
+    int64_t count = ring->records - before;
+    cupti_ring_close(ring);
+    return count;
 }
 
 int64_t collect_drain(struct collect *c, struct run *run)
 {
     find_rings(c, run);
     int64_t count = 0;
-    vec_each (&c->rings, ring) {
-        if (ring->done)
-            continue;
+    for (size_t i = 0; i < c->rings.count;) {
+        struct cupti_ring *ring = &c->rings.at[i];
+        /* Asked before the last look: what it wrote before it went is seen. */
+        bool abandoned = cupti_ring_is_abandoned(ring);
         count += cupti_ring_drain(ring, run);
-        /* One of many short processes: give its memory back as soon as it is gone. */
-        if (kill(ring->ring->pid, 0) != 0 && errno == ESRCH)
-            cupti_ring_finish(ring, run);
+        if (abandoned) {
+            count += finish_ring(c, run, ring);
+            *ring = c->rings.at[--c->rings.count];
+        } else {
+            i++;
+        }
     }
     c->records += count;
     return count;
 }
 
+void collect_stop(struct collect *c)
+{
+    vec_each (&c->rings, ring)
+        if (cupti_ring_is_whole(ring))
+            atomic_store_explicit(&ring->ring->stop, 1, memory_order_release);
+}
+
+static bool all_have_finished(const struct collect *c)
+{
+    vec_each (&c->rings, ring) {
+        if (!cupti_ring_is_whole(ring))
+            continue;
+        uint32_t state = atomic_load_explicit(&ring->ring->state, memory_order_acquire);
+        if (state != RING_FINISHED && state != RING_FAILED)
+            return false;
+    }
+    return true;
+}
+
 void collect_finish(struct collect *c, struct run *run)
 {
-    find_rings(c, run);
-    vec_each (&c->rings, ring) {
-        if (ring->done)
-            continue;
-        int64_t before = ring->records;
-        cupti_ring_finish(ring, run);
-        c->records += ring->records - before;
+    const struct timespec pause = {.tv_nsec = LOOK_AGAIN_MS * 1000 * 1000};
+    collect_drain(c, run);
+    collect_stop(c);
+    for (int waited = 0; waited < LAST_WORD_MS && !all_have_finished(c); waited += LOOK_AGAIN_MS) {
+        nanosleep(&pause, NULL);
+        collect_drain(c, run);
     }
+    vec_each (&c->rings, ring)
+        c->records += finish_ring(c, run, ring);
+    c->rings.count = 0;
 }
 
 size_t collect_process_count(const struct collect *c)
 {
-    return c->rings.count;
+    return c->processes;
 }
 
 const char *collect_failure(const struct collect *c)
 {
-    vec_each (&c->rings, ring) {
-        if (atomic_load(&ring->ring->state) == RING_FAILED)
-            return ring->ring->message;
-    }
-    return NULL;
+    return c->failure.len ? str_text(&c->failure) : NULL;
 }
 
 void collect_facts(const struct collect *c, struct run *run)
 {
     char text[64];
-    if (c->rings.count == 0)
+    if (!c->has_facts)
         return;
-    const struct ring *ring = c->rings.at[0].ring;
-    snprintf(text, sizeof text, "%u", ring->cupti_version);
+    snprintf(text, sizeof text, "%u", c->cupti_version);
     run_fact(run, c->source, "cupti_version", text, strlen(text));
-    snprintf(text, sizeof text, "%u", ring->driver_version);
+    snprintf(text, sizeof text, "%u", c->driver_version);
     run_fact(run, c->source, "cuda_driver_version", text, strlen(text));
-    run_fact(run, c->source, "cupti_path", ring->cupti_path,
-             strnlen(ring->cupti_path, sizeof ring->cupti_path));
+    run_fact(run, c->source, "cupti_path", str_text(&c->cupti_path), c->cupti_path.len);
 }
 
 void collect_close(struct collect *c)
@@ -118,13 +269,12 @@ void collect_close(struct collect *c)
         cupti_ring_close(ring);
     vec_release(&c->rings);
     map_release(&c->known);
-    DIR *folder = c->folder.len ? opendir(str_text(&c->folder)) : NULL;
-    if (folder) {
-        for (struct dirent *entry; (entry = readdir(folder));)
-            if (is_ring(entry->d_name))
-                unlinkat(dirfd(folder), entry->d_name, 0);
-        closedir(folder);
+    if (c->folder.len) {
+        empty_folder(c->folder_fd);
         rmdir(str_text(&c->folder));
+        close(c->folder_fd);
     }
     str_release(&c->folder);
+    str_release(&c->failure);
+    str_release(&c->cupti_path);
 }

@@ -6,19 +6,28 @@
 #include "source/cupti_ring.h"
 
 struct collect {
-    struct str folder; /* made by collect_open(), removed by collect_close() */
-    uint32_t source;   /* of the run */
-    VEC(struct cupti_ring) rings;
-    struct map known; /* hash of a ring's file name → 1 */
-    int64_t records;  /* taken so far */
+    struct str folder;            /* made by collect_open(), removed by collect_close() */
+    int folder_fd;                /* locked for as long as the recording lasts */
+    uint32_t source;              /* of the run */
+    VEC(struct cupti_ring) rings; /* of processes that have not ended */
+    struct map known;             /* hash of a ring's file name → 1 */
+    size_t processes;             /* that were recorded */
+    int64_t records;              /* taken so far */
+    struct str failure;           /* the first sentence of a library on why it did not record everything */
+    bool has_facts;
+    uint32_t cupti_version, driver_version; /* of the first process that had them */
+    struct str cupti_path;
 };
 
 /* Makes the folder (in memory where it can be: /dev/shm, else TMPDIR, else /tmp), readable by its owner only.
- */
+ * Removes those of recordings that were killed. */
 int collect_open(struct collect *c, uint32_t source, struct err *err);
 /* Looks for new rings and takes what is ready. Returns how many records that were. */
 int64_t collect_drain(struct collect *c, struct run *run);
-/* After the target has ended: takes what is left of processes that are gone, too. */
+/* Asks all processes to record no more. */
+void collect_stop(struct collect *c);
+/* After the target has ended: ends the recording of processes that outlive it, waiting for their last records
+ * for a moment, and takes everything that is left. */
 void collect_finish(struct collect *c, struct run *run);
 /* How many processes were being recorded, and why one was not: NULL, or a sentence of the injected library.
  */

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,15 +15,32 @@
 #include "capture/activity.h"
 
 static const int64_t day_ns = 86400 * INT64_C(1000000000);
+/* Times beyond are nonsense, and would overflow in sums. */
+static const int64_t latest_ns = INT64_MAX / 4;
 
 /* ---- texts ----------------------------------------------------------------------------------------------
  */
+
+/* How many of length bytes can be touched. The target can cut its file, or say that a hole is a record, and a
+ * touch of what has no memory is a fatal signal where the disk is full. */
+static uint64_t backed(const struct cupti_ring *r, uint64_t offset, uint64_t length)
+{
+    off_t start = (off_t)offset;
+    if (lseek(r->fd, start, SEEK_DATA) != start)
+        return 0;
+    off_t end = lseek(r->fd, start, SEEK_HOLE);
+    uint64_t there = end > start ? (uint64_t)(end - start) : 0;
+    return there < length ? there : length;
+}
 
 static void read_texts(struct cupti_ring *r, struct run *run)
 {
     uint64_t used = atomic_load_explicit(&r->ring->text_used, memory_order_acquire);
     if (used > RING_TEXT_BYTES)
         used = RING_TEXT_BYTES; /* the target can write anything here */
+    if (used <= r->text_read)
+        return;
+    used = r->text_read + backed(r, RING_TEXT_AT + r->text_read, used - r->text_read);
     while (r->text_read + sizeof(struct ring_text) <= used) {
         const struct ring_text *text = (const struct ring_text *)(ring_text_log(r->ring) + r->text_read);
         uint64_t key = text->key;
@@ -77,7 +95,9 @@ static int64_t shift(struct cupti_ring *r, uint64_t time)
         clock_gettime(CLOCK_REALTIME, &now);
         int64_t ahead = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec - (int64_t)time;
         bool since_epoch = ahead > -day_ns && ahead < day_ns;
-        r->shift_ns = since_epoch ? 0 : r->ring->realtime_ns - r->ring->cupti_ns;
+        int64_t real = r->ring->realtime_ns, cupti = r->ring->cupti_ns;
+        bool sane = real >= 0 && real < latest_ns && cupti >= 0 && cupti < latest_ns;
+        r->shift_ns = since_epoch || !sane ? 0 : real - cupti;
     }
     return r->shift_ns;
 }
@@ -85,7 +105,7 @@ static int64_t shift(struct cupti_ring *r, uint64_t time)
 /* Fills start and end; false for a record without time, which is counted. */
 static bool times(struct cupti_ring *r, struct run *run, uint64_t start, uint64_t end, struct interval *out)
 {
-    if (start == 0 || end < start || end > (uint64_t)INT64_MAX - (uint64_t)(2 * day_ns)) {
+    if (start == 0 || end < start || end > (uint64_t)latest_ns) {
         run->losses.untimed++;
         return false;
     }
@@ -292,7 +312,7 @@ static void on_overhead(struct cupti_ring *r, struct run *run, const struct acti
 
 static void on_range(struct cupti_ring *r, struct run *run, const struct ring_range *range)
 {
-    if (range->end < range->start) {
+    if (range->start <= 0 || range->end < range->start || range->end > latest_ns) {
         run->losses.untimed++;
         return;
     }
@@ -336,7 +356,8 @@ static void on_device(struct cupti_ring *r, struct run *run, const struct activi
     device->regs_per_sm = (int32_t)d->max_registers_per_sm;
     device->shared_bytes_per_sm = d->max_shared_bytes_per_sm;
     device->memory_bytes = (int64_t)d->memory_bytes;
-    device->memory_bandwidth_bytes_per_s = (int64_t)d->memory_bandwidth_kbytes_per_s * 1000;
+    device->memory_bandwidth_bytes_per_s =
+        d->memory_bandwidth_kbytes_per_s < UINT32_MAX ? (int64_t)d->memory_bandwidth_kbytes_per_s * 1000 : 0;
     device->l2_bytes = d->l2_bytes;
     device->clock_hz = (int64_t)d->clock_khz * 1000;
     char uuid[48];
@@ -416,21 +437,29 @@ static void on_record(struct cupti_ring *r, struct run *run, uint32_t kind, cons
     }
 }
 
-/* Walks the records of a slot. A kind of 0 ends it: the rest was not written. */
+/* Walks the records of a slot. A kind of 0 ends it: the rest was not written. Each record is copied first:
+ * the target could change it while it is read, and its place need not be aligned. */
 static int64_t decode(struct cupti_ring *r, struct run *run, const uint8_t *data, uint64_t valid)
 {
+    union {
+        struct activity_kernel kernel;
+        struct activity_device device;
+        uint8_t bytes[256];
+    } record;
     int64_t count = 0;
     for (uint64_t at = 0; at + sizeof(uint32_t) <= valid;) {
         uint32_t kind;
         memcpy(&kind, data + at, sizeof kind);
         if (kind == 0)
             break;
-        uint32_t bytes = kind < RING_KINDS ? r->ring->record_bytes[kind] : 0;
+        uint32_t bytes =
+            kind < RING_KINDS ? atomic_load_explicit(&r->ring->record_bytes[kind], memory_order_relaxed) : 0;
         if (bytes < least_bytes(kind) || bytes > valid - at) {
             r->unknown_records++; /* without its length the rest of the slot cannot be read */
             break;
         }
-        on_record(r, run, kind, data + at);
+        memcpy(&record, data + at, bytes < sizeof record ? bytes : sizeof record);
+        on_record(r, run, kind, &record);
         at += bytes;
         count++;
     }
@@ -456,47 +485,79 @@ static void name_process(struct run *run, uint32_t process, int32_t pid)
     run->processes.at[process].name = intern_add(&run->strings, name, length);
 }
 
-int cupti_ring_open(struct cupti_ring *r, struct run *run, uint32_t source, const char *path, struct err *err)
+bool cupti_ring_is_whole(const struct cupti_ring *r)
 {
-    *r = (struct cupti_ring){.source = source, .last_thread = NONE, .shift_ns = UNKNOWN};
+    return backed(r, 0, RING_HEADER_BYTES) == RING_HEADER_BYTES;
+}
+
+static int map_ring(struct cupti_ring *r, struct err *err)
+{
     struct stat status;
-    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0)
-        return err_set(err, ERR_ENV, path, -1, NULL, "%s", strerror(errno));
     void *map = MAP_FAILED;
-    if (fstat(fd, &status) == 0 && status.st_size == RING_FILE_BYTES)
-        map = mmap(NULL, RING_FILE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    close(fd);
+    if (fstat(r->fd, &status) == 0 && status.st_size == RING_FILE_BYTES && cupti_ring_is_whole(r))
+        map = mmap(NULL, RING_FILE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
     if (map == MAP_FAILED)
-        return err_set(err, ERR_ENV, path, -1, NULL, "%s", _("the recording buffer is not ready"));
+        return err_set(err, ERR_ENV, r->name, -1, NULL, "%s", _("the recording buffer is not ready"));
     r->ring = map;
-    if (memcmp(r->ring->magic, RING_MAGIC, sizeof r->ring->magic) != 0 || r->ring->version != RING_VERSION) {
-        cupti_ring_close(r);
-        return err_set(err, ERR_ENV, path, -1, NULL, "%s", _("the recording buffer is of another version"));
-    }
-    r->process = run_process(run, source, r->ring->pid);
-    name_process(run, r->process, r->ring->pid);
+    if (memcmp(r->ring->magic, RING_MAGIC, sizeof r->ring->magic) != 0 || r->ring->version != RING_VERSION)
+        return err_set(err, ERR_ENV, r->name, -1, NULL, "%s",
+                       _("the recording buffer is of another version"));
     return 0;
 }
 
-static int64_t take_slot(struct cupti_ring *r, struct run *run, int slot, uint64_t valid)
+int cupti_ring_open(struct cupti_ring *r, struct run *run, uint32_t source, int folder, const char *name,
+                    struct err *err)
+{
+    *r = (struct cupti_ring){.source = source, .last_thread = NONE, .shift_ns = UNKNOWN};
+    snprintf(r->name, sizeof r->name, "%s", name);
+    r->fd = openat(folder, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (r->fd < 0)
+        return err_set(err, ERR_ENV, name, -1, NULL, "%s", strerror(errno));
+    int rc = map_ring(r, err);
+    if (rc != 0) {
+        cupti_ring_close(r);
+        return rc;
+    }
+    int32_t pid = r->ring->pid;
+    r->process = (uint32_t)run->processes.count;
+    vec_push(&run->processes, ((struct process){.source = source, .pid = pid, .rank = -1}));
+    name_process(run, r->process, pid);
+    return 0;
+}
+
+bool cupti_ring_is_abandoned(const struct cupti_ring *r)
+{
+    /* A write lease is given to who alone has a file open, and a mapping counts: this holds across exec, PID
+     * namespaces and pids that are used again. Whoever should open it just now breaks the lease: with a
+     * signal that is ignored. */
+    fcntl(r->fd, F_SETSIG, SIGURG);
+    if (fcntl(r->fd, F_SETLEASE, F_WRLCK) != 0)
+        return false;
+    fcntl(r->fd, F_SETLEASE, F_UNLCK);
+    return true;
+}
+
+static int64_t read_slot(struct cupti_ring *r, struct run *run, int slot, uint64_t *valid)
 {
     uint8_t *data = ring_slot_data(r->ring, slot);
-    int64_t count = decode(r, run, data, valid);
-    memset(data, 0, valid);
-    atomic_store_explicit(&r->ring->slots[slot].state, RING_SLOT_FREE, memory_order_release);
-    return count;
+    *valid = backed(r, (uint64_t)(data - (uint8_t *)r->ring), *valid);
+    return decode(r, run, data, *valid);
 }
 
 int64_t cupti_ring_drain(struct cupti_ring *r, struct run *run)
 {
     int64_t count = 0;
+    if (!cupti_ring_is_whole(r))
+        return 0; /* the target cut its file */
     for (int slot = 0; slot < RING_SLOTS; slot++) {
         if (atomic_load_explicit(&r->ring->slots[slot].state, memory_order_acquire) != RING_SLOT_FULL)
             continue;
         read_texts(r, run); /* the library logged the slot's texts before it handed the slot over */
         uint64_t valid = r->ring->slots[slot].valid_bytes;
-        count += take_slot(r, run, slot, valid < RING_SLOT_BYTES ? valid : RING_SLOT_BYTES);
+        valid = valid < RING_SLOT_BYTES ? valid : RING_SLOT_BYTES;
+        count += read_slot(r, run, slot, &valid);
+        memset(ring_slot_data(r->ring, slot), 0, valid);
+        atomic_store_explicit(&r->ring->slots[slot].state, RING_SLOT_FREE, memory_order_release);
     }
     return count;
 }
@@ -504,24 +565,31 @@ int64_t cupti_ring_drain(struct cupti_ring *r, struct run *run)
 void cupti_ring_finish(struct cupti_ring *r, struct run *run)
 {
     cupti_ring_drain(r, run);
-    read_texts(r, run);
-    if (atomic_load(&r->ring->state) != RING_FINISHED)
-        for (int slot = 0; slot < RING_SLOTS; slot++)
-            if (atomic_load(&r->ring->slots[slot].state) == RING_SLOT_LENT)
-                take_slot(r, run, slot, RING_SLOT_BYTES);
-    run->losses.dropped +=
-        (int64_t)(atomic_load(&r->ring->dropped_by_cupti) + atomic_load(&r->ring->dropped_here));
     run->losses.malformed += r->unknown_records;
-    r->done = true;
+    if (!cupti_ring_is_whole(r))
+        return;
+    read_texts(r, run);
+    /* Also of a process that has finished in good order: other threads may have gone on. The slots stay LENT:
+     * who outlives the recording may still write to them. */
+    for (int slot = 0; slot < RING_SLOTS; slot++) {
+        uint64_t valid = RING_SLOT_BYTES;
+        if (atomic_load(&r->ring->slots[slot].state) == RING_SLOT_LENT)
+            read_slot(r, run, slot, &valid);
+    }
+    uint64_t dropped = atomic_load(&r->ring->dropped_by_cupti), more = atomic_load(&r->ring->dropped_here);
+    const uint64_t most = INT32_MAX; /* beyond, it is not a count */
+    run->losses.dropped += (int64_t)(dropped < most ? dropped : most) + (int64_t)(more < most ? more : most);
 }
 
 void cupti_ring_close(struct cupti_ring *r)
 {
     if (r->ring)
         munmap(r->ring, RING_FILE_BYTES);
+    if (r->fd >= 0)
+        close(r->fd);
     map_release(&r->pointers);
     map_release(&r->runtime_calls);
     map_release(&r->driver_calls);
     map_release(&r->hashes);
-    *r = (struct cupti_ring){0};
+    *r = (struct cupti_ring){.fd = -1};
 }

@@ -7,6 +7,8 @@
 
 struct cupti_ring {
     struct ring *ring;
+    int fd;                   /* of its file, which is open nowhere else in this process */
+    char name[64];            /* of its file */
     uint32_t source, process; /* of the run */
     uint64_t text_read;       /* bytes of the text log that are known */
     struct map pointers;      /* address in the target → string id */
@@ -18,17 +20,20 @@ struct cupti_ring {
     int64_t shift_ns; /* added to CUPTI's times to get CLOCK_REALTIME; UNKNOWN until the first record */
     int64_t records;  /* decoded */
     int64_t unknown_records; /* of a kind or size that is not understood */
-    bool done;               /* its process is gone and everything was taken */
 };
 
-/* Maps the ring file at path. Returns 0; or a negative code: not there yet (too short: try again later), not
- * a ring, another version. The run's process is named after what runs under that pid. */
-int cupti_ring_open(struct cupti_ring *r, struct run *run, uint32_t source, const char *path,
+/* Maps the ring file of that name in a folder. Returns 0; or a negative code: not there yet (too short: try
+ * again later), not a ring, another version. The run gets a new process, also where it has one with this pid:
+ * pids are used again, and every PID namespace has its own. It is named after what runs under that pid. */
+int cupti_ring_open(struct cupti_ring *r, struct run *run, uint32_t source, int folder, const char *name,
                     struct err *err);
 /* Takes all FULL slots. Returns how many records that were. */
 int64_t cupti_ring_drain(struct cupti_ring *r, struct run *run);
-/* After the process has ended: takes what it had not handed over, too, and books what was dropped as losses.
- */
+/* Can the header be touched? Not after the target has cut the file. */
+bool cupti_ring_is_whole(const struct cupti_ring *r);
+/* Has its process ended, or become another program? Where the system cannot tell: false. */
+bool cupti_ring_is_abandoned(const struct cupti_ring *r);
+/* At the end: takes what was not handed over, too, and books what was dropped as losses. */
 void cupti_ring_finish(struct cupti_ring *r, struct run *run);
 void cupti_ring_close(struct cupti_ring *r);
 

@@ -76,19 +76,20 @@ static char **target_environment(struct str *text, const char *library, const ch
 }
 
 int target_start(struct target *t, char *const *argv, const char *library, const char *folder,
-                 struct err *err)
+                 const sigset_t *mask, struct err *err)
 {
     *t = (struct target){0};
     struct str text = {0};
     char **environment = target_environment(&text, library, folder);
     posix_spawnattr_t attributes;
-    sigset_t interrupts;
-    sigemptyset(&interrupts);
-    sigaddset(&interrupts, SIGINT);
-    sigaddset(&interrupts, SIGQUIT);
+    sigset_t changed; /* by this program; what the shell made of the others (nohup, jobs in the background)
+                         stays */
+    sigemptyset(&changed);
+    sigaddset(&changed, SIGPIPE);
     posix_spawnattr_init(&attributes);
-    posix_spawnattr_setsigdefault(&attributes, &interrupts);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+    posix_spawnattr_setsigdefault(&attributes, &changed);
+    posix_spawnattr_setsigmask(&attributes, mask);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
     int why = posix_spawnp(&t->pid, argv[0], NULL, &attributes, argv, environment);
     posix_spawnattr_destroy(&attributes);
     free(environment);

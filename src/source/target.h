@@ -2,6 +2,7 @@
 #ifndef WARPLIGHT_SOURCE_TARGET_H
 #define WARPLIGHT_SOURCE_TARGET_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -16,11 +17,11 @@ struct target {
 
 /* Finds the injected library: WARPLIGHT_INJECT, else beside the program, in the build tree, or installed. */
 int target_find_library(struct str *path, struct err *err);
-/* Starts argv (NULL-terminated) with the library injected and folder as the place of its rings. A program
- * that cannot be started is an error. While it runs, an interrupt from the terminal is the target's business.
- */
+/* Starts argv (NULL-terminated) with the library injected, folder as the place of its rings, and mask as the
+ * signals that it blocks. A program that cannot be started is an error. While it runs, an interrupt from the
+ * terminal is the target's business. */
 int target_start(struct target *t, char *const *argv, const char *library, const char *folder,
-                 struct err *err);
+                 const sigset_t *mask, struct err *err);
 /* Looks whether it has ended. Never blocks. */
 void target_poll(struct target *t);
 /* Passes a signal on. */

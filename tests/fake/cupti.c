@@ -3,7 +3,8 @@
  * number.
  *
  * FAKE_CUPTI_REFUSE=39   ActivityEnable(CONCURRENT_KERNEL) fails with that code
- * FAKE_CUPTI_DROPPED=N   every completed buffer says that N records were dropped */
+ * FAKE_CUPTI_DROPPED=N   every completed buffer says that N records were dropped
+ * FAKE_CUPTI_CLOCK=boot  times count from the start of the machine, not from the epoch */
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,7 +25,7 @@ static struct {
     pthread_mutex_t lock;
     request_buffer *request;
     complete_buffer *complete;
-    bool enabled[128];
+    _Atomic bool enabled[128];
     uint8_t *buffer;
     size_t size, used;
     size_t dropped; /* records for which no buffer was given, not yet told */
@@ -97,7 +98,7 @@ static void write_record(const void *record, size_t known)
 static uint64_t now_ns(void)
 {
     struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
+    clock_gettime(getenv("FAKE_CUPTI_CLOCK") ? CLOCK_BOOTTIME : CLOCK_REALTIME, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
