@@ -70,8 +70,10 @@ int main(int argc, char **argv)
         raise(SIGKILL);
     if (strcmp(how, "abort") == 0)
         abort();
-    if (strcmp(how, "segfault") == 0)
+    if (strcmp(how, "segfault") == 0) {
+        signal(SIGSEGV, SIG_DFL); /* a sanitizer would catch it */
         raise(SIGSEGV);
+    }
     if (strcmp(how, "_exit") == 0)
         _exit(3);
     if (strcmp(how, "code7") == 0)
