@@ -161,6 +161,9 @@ enum span_kind {
     X(uint8_t, kind)    /* enum span_kind */
 TABLE_DECLARE(span_table, RUN_SPANS)
 
+/* Most spans around a moment of a thread, itself included: far above what Python's recursion limit allows. */
+enum { RUN_DEPTH_MAX = 2048 };
+
 /* ---- what else was seen -------------------------------------------------------------------------------- */
 
 enum counter_unit { UNIT_NONE, UNIT_BYTES, UNIT_RATIO, UNIT_WATTS, UNIT_CELSIUS, UNIT_HZ, UNIT_BYTES_PER_S };

@@ -129,6 +129,23 @@ static void graph_nodes_share_one_call(void **state)
     run_release(&m.run);
 }
 
+static void nesting_has_a_bounded_depth(void **state)
+{
+    (void)state;
+    enum { SPANS = 3 * RUN_DEPTH_MAX };
+    struct make_run m;
+    make_run_init(&m);
+    for (int i = 0; i < SPANS; i++)
+        make_span(&m.run, m.thread, SPAN_OP, "nested", i, 2 * SPANS - i, 0);
+    make_span(&m.run, m.thread, SPAN_OP, "after", 2 * SPANS - 1, 2 * SPANS, 0);
+    run_seal(&m.run);
+    const uint32_t *parent = m.run.spans.parent;
+    for (uint32_t i = 1; i < SPANS; i++)
+        assert_int_equal(parent[i], i < RUN_DEPTH_MAX ? i - 1 : RUN_DEPTH_MAX - 2);
+    assert_int_equal(parent[SPANS], 0); /* what ends is left as ever */
+    run_release(&m.run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -139,6 +156,7 @@ int main(void)
         cmocka_unit_test(ops_link_to_the_call_of_their_own_process),
         cmocka_unit_test(huge_sparse_correlation_ids_link_too),
         cmocka_unit_test(graph_nodes_share_one_call),
+        cmocka_unit_test(nesting_has_a_bounded_depth),
     };
     return cmocka_run_group_tests_name("seal", tests, NULL, NULL);
 }
