@@ -20,7 +20,7 @@ int collect_open(struct collect *c, uint32_t source, struct err *err)
         if (!places[i] || !*places[i])
             continue;
         str_cut(&c->folder, 0);
-        str_addf(&c->folder, "%s/warplight-XXXXXX", places[i]);
+        str_addf(&c->folder, "%s/warplight-%ld-XXXXXX", places[i], (long)getpid());
         if (mkdtemp(c->folder.ptr))
             return 0;
     }
@@ -94,6 +94,10 @@ const char *collect_failure(const struct collect *c)
     vec_each (&c->rings, ring) {
         if (atomic_load(&ring->ring->state) == RING_FAILED)
             return ring->ring->message;
+        if (ring->taken_over)
+            return _("another profiler in the process took CUPTI over, so what came after is missing; run it "
+                     "without "
+                     "its own profiler (torch.profiler, …)");
     }
     return NULL;
 }

@@ -505,10 +505,19 @@ void cupti_ring_finish(struct cupti_ring *r, struct run *run)
 {
     cupti_ring_drain(r, run);
     read_texts(r, run);
-    if (atomic_load(&r->ring->state) != RING_FINISHED)
-        for (int slot = 0; slot < RING_SLOTS; slot++)
-            if (atomic_load(&r->ring->slots[slot].state) == RING_SLOT_LENT)
-                take_slot(r, run, slot, RING_SLOT_BYTES);
+    /* In good order CUPTI gives every slot back. Where it did not, the process died, or another profiler in
+     * it registered callbacks of its own and gets the buffers since then. */
+    for (int slot = 0; slot < RING_SLOTS; slot++) {
+        if (atomic_load(&r->ring->slots[slot].state) != RING_SLOT_LENT)
+            continue;
+        take_slot(r, run, slot, RING_SLOT_BYTES);
+        if (atomic_load(&r->ring->state) == RING_FINISHED && !r->taken_over) {
+            r->taken_over = true;
+            run_repair(run, r->source,
+                       N_("another profiler in the process took CUPTI over: what came after is missing"), 1,
+                       -1);
+        }
+    }
     run->losses.dropped +=
         (int64_t)(atomic_load(&r->ring->dropped_by_cupti) + atomic_load(&r->ring->dropped_here));
     run->losses.malformed += r->unknown_records;

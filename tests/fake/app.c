@@ -1,7 +1,8 @@
 /* A program that "uses CUDA": loads what CUDA_INJECTION64_PATH names, as the driver does in cuInit(), then
  * launches.
  *
- *   app LAUNCHES [how it ends]: exit (default), kill, abort, _exit, segfault, code7, fork, sleep */
+ *   app LAUNCHES [how it ends]: exit (default), kill, abort, _exit, segfault, code7, fork, sleep,
+ *   take-over (another profiler registers, then half as many launches again) */
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdint.h>
@@ -16,6 +17,7 @@ static void (*device)(void);
 static void (*launch)(const char *, uint64_t);
 static void (*copy)(uint64_t);
 static int (*flush)(uint32_t);
+static void (*take_over)(void);
 
 static void initialize_cuda(void)
 {
@@ -32,6 +34,7 @@ static void initialize_cuda(void)
     *(void **)&device = dlsym(cupti, "fake_device");
     *(void **)&launch = dlsym(cupti, "fake_launch");
     *(void **)&copy = dlsym(cupti, "fake_copy");
+    *(void **)&take_over = dlsym(cupti, "fake_take_over");
     *(void **)&flush = dlsym(cupti, "cuptiActivityFlushAll");
     device();
 }
@@ -59,6 +62,10 @@ int main(int argc, char **argv)
     const char *how = argc > 2 ? argv[2] : "exit";
     initialize_cuda();
     work(count);
+    if (strcmp(how, "take-over") == 0 && take_over) {
+        take_over();
+        work(count / 2);
+    }
     if (strcmp(how, "sleep") == 0) {
         if (flush)
             flush(0);
