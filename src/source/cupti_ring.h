@@ -18,8 +18,8 @@ struct cupti_ring {
     int64_t shift_ns; /* added to CUPTI's times to get CLOCK_REALTIME; UNKNOWN until the first record */
     int64_t records;  /* decoded */
     int64_t unknown_records; /* of a kind or size that is not understood */
-    bool taken_over;        /* another profiler in the process got CUPTI's buffers from some moment on */
-    bool done;              /* its process is gone and everything was taken */
+    bool taken_over;         /* another profiler in the process got CUPTI's buffers from some moment on */
+    bool done;               /* its process is gone and everything was taken */
 };
 
 /* Maps the ring file at path. Returns 0; or a negative code: not there yet (too short: try again later), not
