@@ -269,11 +269,11 @@ uint32_t run_shape(struct run *run, const struct shape *shape);
 uint32_t run_series(struct run *run, const char *name, uint32_t device, uint32_t process,
                     enum counter_unit unit);
 
-/* Sorts ops by (device, start, end descending) and spans by (thread, start, end descending), nests spans,
- * links every op to its launching call by (process, correlation), and sorts samples and marks by time.
- * Overlapping spans that do not nest (a child that ends up to a few ns after its parent) keep their times;
- * the parent is the innermost span that contains the child's start. Indices handed out by table_add() before
- * are invalid afterwards. */
+/* Leaves out what lies at impossible times (model/stray.h), sorts ops by (device, start, end descending) and
+ * spans by (thread, start, end descending), nests spans, links every op to its launching call by (process,
+ * correlation), and sorts samples and marks by time. Overlapping spans that do not nest (a child that ends up
+ * to a few ns after its parent) keep their times; the parent is the innermost span that contains the child's
+ * start. Indices handed out by table_add() before are invalid afterwards. */
 void run_seal(struct run *run);
 
 static inline const char *run_text(const struct run *run, uint32_t id)

@@ -5,6 +5,7 @@
 
 #include "base/sort.h"
 #include "model/run.h"
+#include "model/stray.h"
 
 /* ---- sorting ------------------------------------------------------------------------------------------- */
 
@@ -193,6 +194,7 @@ void run_seal(struct run *run)
 {
     if (run->sealed)
         return;
+    stray_drop(run);
     sort_ops(run);
     sort_spans(run);
     sort_samples(run);
