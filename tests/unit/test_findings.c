@@ -56,11 +56,30 @@ static void overhead_outside_the_window_or_at_the_same_time_does_not_count(void 
     run_release(&m.run);
 }
 
+static void an_incomplete_recording_does_not_claim_that_nothing_was_lost(void **state)
+{
+    (void)state;
+    struct make_run m;
+    make_run_init(&m);
+    make_kernel(&m.run, m.stream, "k", 0, 100, 0);
+    make_kernel(&m.run, m.stream, "k", 1000, 1100, 0);
+    run_seal(&m.run);
+    struct report report;
+    report_build(&report, &m.run, NULL);
+    const struct finding *lost = found(&report, "trust-lost-records");
+    assert_non_null(lost);
+    assert_null(strstr(lost->title.format, "{0} records were lost"));
+    assert_non_null(strstr(lost->title.format, "does not say why"));
+    report_release(&report);
+    run_release(&m.run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernels_that_run_at_the_same_time_share_what_they_lose),
         cmocka_unit_test(overhead_outside_the_window_or_at_the_same_time_does_not_count),
+        cmocka_unit_test(an_incomplete_recording_does_not_claim_that_nothing_was_lost),
     };
     return cmocka_run_group_tests_name("findings", tests, NULL, NULL);
 }

@@ -22,7 +22,12 @@ static void find_lost_records(struct finder *f)
     int64_t all = ops + (int64_t)f->run->spans.count;
     finding->severity = bad * 20 > all || l->truncated_bytes ? SEVERITY_WARN : SEVERITY_INFO;
     finding->title =
-        msg_make(N_("the recording is incomplete: {0} records were lost or unusable"), value_count(bad));
+        bad > 0
+            ? msg_make(N_("the recording is incomplete: {0} records were lost or unusable"), value_count(bad))
+        : l->truncated_bytes || !silent
+            ? msg_make(N_("the recording is incomplete"))
+            : msg_make(N_("the recording does not say why the GPU was idle {0} of the time ({1})"),
+                       value_ratio(ratio(unexplained, f->wall_ns)), value_ns(unexplained));
     if (l->dropped)
         finding_evidence(finding,
                          msg_make(N_("{0} records dropped by the recording tool"), value_count(l->dropped)));
