@@ -320,9 +320,19 @@ static void attribute_unlinked(struct gaps *g, struct interval gap, uint32_t op)
         host_late(g, thread, gap);
 }
 
-static void attribute_gap(struct gaps *g, const struct gap_piece *gap, bool first)
+/* The op that ends the gap, be it after the window that cut the gap short; NONE after the device's last. */
+static uint32_t ending_op(const struct run *run, const struct gap_piece *gap)
 {
-    uint32_t op = gap->next_op;
+    const struct device *device = &run->devices.at[gap->device];
+    if (gap->next_op != NONE)
+        return gap->next_op;
+    uint32_t op = ops_in_window(run, gap->device, (struct interval){gap->start, gap->end - 1}).end;
+    return op < device->first_op + device->op_count ? op : NONE;
+}
+
+static void attribute_gap(struct gaps *g, const struct gap_piece *gap, uint32_t op)
+{
+    bool first = op == g->run->devices.at[gap->device].first_op;
     g->piece = *gap;
     g->piece.end = g->piece.start;
     g->edge = op == NONE || first;
@@ -367,10 +377,9 @@ static void attribute_device(struct gaps *g, struct device_report *ledger, const
     issue_rewind(&g->issues);
     size_t booked = g->out_count;
     for (size_t i = 0; i < count; i++) {
-        if (gaps[i].next_op != NONE)
-            remember_kernels(g, &op, gaps[i].next_op < last_op ? gaps[i].next_op : last_op);
-        bool first = i == 0 && gaps[i].start == ledger->window.start && !g->report->narrowed;
-        attribute_gap(g, &gaps[i], first);
+        uint32_t next = ending_op(g->run, &gaps[i]);
+        remember_kernels(g, &op, next < last_op ? next : last_op);
+        attribute_gap(g, &gaps[i], next);
     }
     for (; booked < g->out_count; booked++)
         ledger->ledger_ns[g->out[booked].cause] += g->out[booked].end - g->out[booked].start;

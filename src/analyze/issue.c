@@ -110,13 +110,25 @@ void issue_rewind(struct issue_index *index)
         index->overheads[s].cursor = 0;
 }
 
-/* Moves the cursor of the list to the first call that starts at or after time. */
+/* Moves the cursor of the list to the first call that starts at or after time. Nearly always that is a few
+ * steps away; calls that wait for each other across threads can make it jump. */
 static void seek(const struct span_table *spans, struct issue_list *list, int64_t time)
 {
-    while (list->cursor < list->count && spans->start[list->spans[list->cursor]] < time)
-        list->cursor++;
-    while (list->cursor > 0 && spans->start[list->spans[list->cursor - 1]] >= time)
-        list->cursor--;
+    enum { NEAR = 16 };
+    uint32_t low = list->cursor > NEAR ? list->cursor - NEAR : 0;
+    uint32_t high = list->count - list->cursor > NEAR ? list->cursor + NEAR : list->count;
+    if (low > 0 && spans->start[list->spans[low - 1]] >= time)
+        low = 0;
+    if (high < list->count && spans->start[list->spans[high]] < time)
+        high = list->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (spans->start[list->spans[middle]] < time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    list->cursor = low;
 }
 
 int64_t issue_before(struct issue_index *index, uint32_t process, int64_t time)

@@ -10,8 +10,11 @@ enum { SHORT_NAME_WIDTH = 72 };
 
 /* What a group of launches has beyond its durations. */
 struct launches {
-    uint32_t device; /* the first that ran it */
-    bool is_comm;    /* by metadata of the recording */
+    uint32_t device;      /* the first that ran it */
+    bool is_comm;         /* by metadata of the recording */
+    uint32_t last_device; /* of the launch before */
+    int64_t until;        /* latest end so far on that device */
+    int64_t covered_ns;
     double fill_ns;  /* Σ duration × SM coverage, over launches whose coverage is known */
     double known_ns; /* Σ duration of those */
 };
@@ -57,6 +60,11 @@ static void add_launches(struct kernels *k, uint32_t device, struct interval win
         struct launches *launches = &k->launches[k->tally.group_of[name]];
         size_t at = tally_add(&k->tally, name, part.end - part.start);
         k->shapes[at] = shape;
+        if (launches->last_device != device)
+            launches->until = window.start;
+        launches->last_device = device;
+        launches->covered_ns += max_ns(0, part.end - max_ns(part.start, launches->until));
+        launches->until = max_ns(launches->until, part.end);
         launches->device = launches->device == NONE ? device : launches->device;
         launches->is_comm |= ops->comm[op] != NONE;
         if (shape != NONE && !isnan(k->coverage[shape])) {
@@ -100,7 +108,8 @@ static void make_row(struct kernels *k, const struct tally_group *group, int64_t
         .min_ns = group->min,
         .median_ns = tally_median(&k->tally, group),
         .max_ns = group->max,
-        .busy_share_ratio = busy_ns > 0 ? (double)group->total / (double)busy_ns : NAN,
+        .covered_ns = launches->covered_ns,
+        .busy_share_ratio = busy_ns > 0 ? (double)launches->covered_ns / (double)busy_ns : NAN,
         .occupancy_ratio = NAN,
         .sm_fill_ratio = launches->known_ns > 0 ? launches->fill_ns / launches->known_ns : NAN,
         .is_comm = class.is_comm || launches->is_comm,
@@ -148,7 +157,7 @@ void kernels_build(struct report *report)
     tally_layout(&k.tally);
     k.launches = mem_zalloc(k.tally.groups.count, sizeof *k.launches);
     for (size_t g = 0; g < k.tally.groups.count; g++)
-        k.launches[g].device = NONE;
+        k.launches[g].device = k.launches[g].last_device = NONE;
     k.shapes = mem_resize(NULL, k.tally.value_count, sizeof *k.shapes);
     k.seen = mem_zalloc(run->shapes.count, sizeof *k.seen);
     k.coverage = mem_resize(NULL, run->shapes.count, sizeof *k.coverage);

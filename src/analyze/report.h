@@ -89,7 +89,8 @@ struct kernel_row {
     uint32_t name;          /* full, demangled where it can be */
     const char *short_name; /* owned by report->arena */
     int64_t count, total_ns, min_ns, median_ns, max_ns;
-    double busy_share_ratio; /* total_ns ÷ Σ busy_ns of the devices */
+    int64_t covered_ns; /* time in which at least one of its launches ran: total_ns unless they overlap */
+    double busy_share_ratio; /* covered_ns ÷ Σ busy_ns of the devices */
     uint32_t shape;          /* the most frequent launch configuration; NONE */
     int64_t shape_count;     /* number of distinct configurations */
     double occupancy_ratio;  /* theoretical, of that shape; NAN */

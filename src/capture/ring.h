@@ -44,8 +44,8 @@ enum ring_slot_state { RING_SLOT_FREE, RING_SLOT_LENT, RING_SLOT_FULL };
 
 struct ring_slot {
     _Atomic uint32_t state; /* enum ring_slot_state */
-    uint32_t reserved;
-    uint64_t valid_bytes; /* of a FULL slot */
+    _Atomic uint32_t lent;  /* how often it was */
+    uint64_t valid_bytes;   /* of a FULL slot */
 };
 
 enum ring_text_kind {
@@ -82,7 +82,8 @@ struct ring {
     _Atomic uint32_t stop;   /* set by the collector: hand everything over and record no more */
     /* One moment on both clocks, taken at the start: CUPTI's timestamps and CLOCK_REALTIME, ns. */
     int64_t cupti_ns, realtime_ns;
-    _Atomic uint64_t records;          /* seen in completed buffers */
+    _Atomic uint32_t taken_over; /* another profiler in the process gets CUPTI's buffers since some moment */
+    _Atomic uint64_t records;    /* seen in completed buffers */
     _Atomic uint64_t dropped_by_cupti; /* what CUPTI said it dropped */
     _Atomic uint64_t dropped_here;     /* no slot was free */
     _Atomic uint64_t dropped_texts;    /* the log was full */

@@ -40,7 +40,10 @@ static int take_new(struct recorder *r)
 int buffers_take_slot(struct recorder *r)
 {
     int slot = take(r, true);
-    return slot >= 0 ? slot : take_new(r);
+    slot = slot >= 0 ? slot : take_new(r);
+    if (slot >= 0)
+        atomic_fetch_add_explicit(&r->ring->slots[slot].lent, 1, memory_order_relaxed);
+    return slot;
 }
 
 void buffers_prepare(struct recorder *r)
@@ -101,6 +104,27 @@ void buffers_learn_sizes(struct recorder *r)
         ptrdiff_t size = (uint8_t *)record - made_up.bytes;
         if (size > 0 && size < (ptrdiff_t)sizeof made_up.bytes)
             note_size(r, kinds[i], size);
+    }
+}
+
+/* In good order CUPTI gives back every slot that it had before. Where it does not, another profiler in the
+ * process has registered callbacks of its own. */
+void buffers_flush_all(struct recorder *r)
+{
+    uint32_t lent[RING_SLOTS];
+    pthread_mutex_lock(&r->lock); /* ranges have a slot, too */
+    for (int slot = 0; slot < RING_SLOTS; slot++) {
+        struct ring_slot *s = &r->ring->slots[slot];
+        bool held = slot != r->range_slot && atomic_load(&s->state) == RING_SLOT_LENT;
+        lent[slot] = held ? atomic_load(&s->lent) : 0;
+    }
+    pthread_mutex_unlock(&r->lock);
+    r->cupti.ActivityFlushAll(CUPTI_FLUSH_FORCED);
+    for (int slot = 0; slot < RING_SLOTS; slot++) {
+        struct ring_slot *s = &r->ring->slots[slot];
+        /* Asked after the state: a slot that was lent again meanwhile has another number. */
+        if (lent[slot] && atomic_load(&s->state) == RING_SLOT_LENT && atomic_load(&s->lent) == lent[slot])
+            atomic_store(&r->ring->taken_over, 1);
     }
 }
 

@@ -48,7 +48,7 @@ static void finish(void)
         return;
     bool recording = atomic_load_explicit(&r->ring->state, memory_order_acquire) == RING_RECORDING;
     if (recording) {
-        r->cupti.ActivityFlushAll(CUPTI_FLUSH_FORCED);
+        buffers_flush_all(r);
         buffers_count_dropped(r, NULL, 0);
     }
     nvtx_flush(r);

@@ -48,6 +48,8 @@ int buffers_take_slot(struct recorder *r);
 void buffers_prepare(struct recorder *r);
 /* Asks CUPTI itself how long records of a kind are. */
 void buffers_learn_sizes(struct recorder *r);
+/* Has CUPTI hand over everything, and looks whether it does. */
+void buffers_flush_all(struct recorder *r);
 /* Adds what CUPTI dropped since it was last asked. */
 void buffers_count_dropped(struct recorder *r, void *context, uint32_t stream);
 

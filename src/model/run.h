@@ -161,6 +161,9 @@ enum span_kind {
     X(uint8_t, kind)    /* enum span_kind */
 TABLE_DECLARE(span_table, RUN_SPANS)
 
+/* Most spans around a moment of a thread, itself included: far above what Python's recursion limit allows. */
+enum { RUN_DEPTH_MAX = 2048 };
+
 /* ---- what else was seen -------------------------------------------------------------------------------- */
 
 enum counter_unit { UNIT_NONE, UNIT_BYTES, UNIT_RATIO, UNIT_WATTS, UNIT_CELSIUS, UNIT_HZ, UNIT_BYTES_PER_S };
@@ -266,11 +269,11 @@ uint32_t run_shape(struct run *run, const struct shape *shape);
 uint32_t run_series(struct run *run, const char *name, uint32_t device, uint32_t process,
                     enum counter_unit unit);
 
-/* Sorts ops by (device, start, end descending) and spans by (thread, start, end descending), nests spans,
- * links every op to its launching call by (process, correlation), and sorts samples and marks by time.
- * Overlapping spans that do not nest (a child that ends up to a few ns after its parent) keep their times;
- * the parent is the innermost span that contains the child's start. Indices handed out by table_add() before
- * are invalid afterwards. */
+/* Leaves out what lies at impossible times (model/stray.h), sorts ops by (device, start, end descending) and
+ * spans by (thread, start, end descending), nests spans, links every op to its launching call by (process,
+ * correlation), and sorts samples and marks by time. Overlapping spans that do not nest (a child that ends up
+ * to a few ns after its parent) keep their times; the parent is the innermost span that contains the child's
+ * start. Indices handed out by table_add() before are invalid afterwards. */
 void run_seal(struct run *run);
 
 static inline const char *run_text(const struct run *run, uint32_t id)

@@ -5,6 +5,7 @@
 
 #include "base/sort.h"
 #include "model/run.h"
+#include "model/stray.h"
 
 /* ---- sorting ------------------------------------------------------------------------------------------- */
 
@@ -97,17 +98,22 @@ static int wait_by_start(const void *a, const void *b)
 
 /* ---- nesting ------------------------------------------------------------------------------------------- */
 
+/* Whoever looks for what surrounds a moment climbs the parents, so their number is bounded: what is nested
+ * deeper is laid side by side at the last level. */
 static void nest_spans(struct run *run)
 {
     struct span_table *spans = &run->spans;
-    uint32_t top = NONE;
+    uint32_t top = NONE, depth = 0; /* depth: top and the spans around it */
     for (size_t i = 0; i < spans->count; i++) {
-        if (i > 0 && spans->thread[i] != spans->thread[i - 1])
+        if (i > 0 && spans->thread[i] != spans->thread[i - 1]) {
             top = NONE;
-        while (top != NONE && spans->end[top] <= spans->start[i])
+            depth = 0;
+        }
+        for (; top != NONE && (spans->end[top] <= spans->start[i] || depth == RUN_DEPTH_MAX); depth--)
             top = spans->parent[top];
         spans->parent[i] = top;
         top = (uint32_t)i;
+        depth++;
     }
 }
 
@@ -188,6 +194,7 @@ void run_seal(struct run *run)
 {
     if (run->sealed)
         return;
+    stray_drop(run);
     sort_ops(run);
     sort_spans(run);
     sort_samples(run);

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,8 +64,7 @@ static void remove_abandoned(const char *place)
         return;
     for (struct dirent *entry; (entry = readdir(folder));) {
         struct stat status;
-        if (strncmp(entry->d_name, FOLDER_PREFIX, strlen(FOLDER_PREFIX)) != 0 ||
-            strlen(entry->d_name) != strlen(FOLDER_PREFIX "XXXXXX"))
+        if (fnmatch(FOLDER_PREFIX "[0-9]*-??????", entry->d_name, 0) != 0)
             continue;
         int fd = openat(dirfd(folder), entry->d_name,
                         O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
@@ -84,7 +84,7 @@ static bool make_folder(struct collect *c, const char *place)
 {
     struct stat ours, there;
     str_cut(&c->folder, 0);
-    str_addf(&c->folder, "%s/" FOLDER_PREFIX "XXXXXX", place);
+    str_addf(&c->folder, "%s/" FOLDER_PREFIX "%ld-XXXXXX", place, (long)getpid());
     if (!mkdtemp(c->folder.ptr))
         return false;
     c->folder_fd = open(str_text(&c->folder), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -162,6 +162,17 @@ static void find_rings(struct collect *c, struct run *run)
     closedir(folder);
 }
 
+static void take_over(struct collect *c, struct run *run)
+{
+    const char *why =
+        _("another profiler in the process took CUPTI over, so what came after is missing; run it "
+          "without its own profiler (torch.profiler, …)");
+    run_repair(run, c->source,
+               N_("another profiler in the process took CUPTI over: what came after is missing"), 1, -1);
+    if (c->failure.len == 0)
+        str_puts(&c->failure, why);
+}
+
 static void take_facts(struct collect *c, const struct ring *ring)
 {
     size_t length = strnlen(ring->cupti_path, sizeof ring->cupti_path);
@@ -180,6 +191,8 @@ static int64_t finish_ring(struct collect *c, struct run *run, struct cupti_ring
     cupti_ring_finish(ring, run);
     if (cupti_ring_is_whole(ring)) {
         take_facts(c, ring->ring);
+        if (atomic_load(&ring->ring->taken_over))
+            take_over(c, run);
         take_failure(c, ring->ring->message, strnlen(ring->ring->message, sizeof ring->ring->message));
     }
     unlinkat(c->folder_fd, ring->name, 0);

@@ -10,6 +10,8 @@ of the machine meets all of them, and the median of the rounds counts. What is c
     report     warplight report, text: reads the file, builds the run, does all analyses
     json.load  Python's C parser, which yields plain objects and analyses nothing
 
+A second table has the processor time of the phases: reading and modelling, sealing (sort, nest, link), analysing.
+
 Seconds are wall time; "cpu" is the processor time of all threads. Peak memory cannot be seen below that of this
 script, about 15 MiB.
 
@@ -17,6 +19,7 @@ Nothing is written into the tree unless --save asks for it. BENCH_MAX=2e7 in the
 size; the default fits in about two minutes on two cores.
 """
 import argparse
+import json
 import os
 import platform
 import re
@@ -74,7 +77,8 @@ def human(size):
     return f"{size:.2f} GiB"
 
 
-def bench(program, generator, events, repeat, folder):
+def bench(program, generator, phase_program, events, repeat, folder):
+    """Returns the rows of both tables."""
     path = Path(folder) / f"{events}.json"
     with path.open("wb") as out:
         subprocess.run([generator, str(events)], stdout=out, check=True)
@@ -90,18 +94,30 @@ def bench(program, generator, events, repeat, folder):
     for _ in range(repeat):
         for name, argv in commands.items():
             measure(argv, results[name])
+    phases = json.loads(subprocess.run([phase_program, str(path)], capture_output=True, check=True).stdout)
     path.unlink()
 
     report = results["report"].seconds()
     return [(f"{events:,}", human(size), name, f"{result.seconds():.3f}", f"{result.seconds() / report:.2f}",
              f"{statistics.median(result.cpu):.3f}", f"{result.seconds() * 1e9 / events:.0f}",
              f"{size / result.seconds() / 1e6:.0f}", human(result.peak_bytes), f"{result.peak_bytes / size:.2f}")
-            for name, result in results.items()]
+            for name, result in results.items()], phase_rows(events, size, phases)
 
 
-def table(rows):
-    head = ("events", "file", "what", "seconds", "ratio to report", "cpu", "ns/event", "MB/s", "peak memory",
-            "memory ÷ file")
+def phase_rows(events, size, phases):
+    analysed = phases["seal_s"] + phases["analyse_s"]
+    return [(f"{events:,}", f"{phases['rows']:,}", f"{phases['read_s']:.3f}", f"{size / phases['read_s'] / 1e6:.0f}",
+             f"{phases['seal_s']:.3f}", f"{phases['analyse_s']:.3f}", f"{events / phases['analyse_s'] / 1e6:.1f}",
+             f"{events / analysed / 1e6:.1f}")]
+
+
+PHASE_HEAD = ("events", "rows", "read, cpu s", "read, MB/s", "seal, cpu s", "analyse, cpu s", "analyse, M events/s",
+              "seal and analyse, M events/s")
+HEAD = ("events", "file", "what", "seconds", "ratio to report", "cpu", "ns/event", "MB/s", "peak memory",
+        "memory ÷ file")
+
+
+def table(head, rows):
     widths = [max(len(r[i]) for r in [head, *rows]) for i in range(len(head))]
     lines = [head, tuple("-" * (w - 1) + (":" if i != 2 else "-") for i, w in enumerate(widths)), *rows]
     return "\n".join("| " + " | ".join(cell.ljust(w) if i == 2 else cell.rjust(w)
@@ -131,13 +147,16 @@ def main():
     sizes = arguments.events or [n for n in SIZES if n <= largest]
     program = str(Path(arguments.build) / "src/cmd/warplight")
     generator = str(Path(arguments.build) / "tests/bench/gen_trace")
-    rows = []
+    phase_program = str(Path(arguments.build) / "tests/bench/phases")
+    rows, parts = [], []
     with tempfile.TemporaryDirectory(prefix="warplight-bench-") as folder:
         for events in sizes:
             print(f"bench: {events:,} events …", file=sys.stderr)
             rounds = arguments.repeat if events <= ONE_ROUND_ABOVE else 1
-            rows += bench(program, generator, events, rounds, folder)
-    text = table(rows)
+            whole, phases = bench(program, generator, phase_program, events, rounds, folder)
+            rows += whole
+            parts += phases
+    text = table(HEAD, rows) + "\n\n" + table(PHASE_HEAD, parts)
     print(text)
     if arguments.save:
         version = subprocess.run([program, "--version"], stdout=subprocess.PIPE, check=True).stdout.decode().strip()

@@ -1,8 +1,8 @@
 /* A program that "uses CUDA": loads what CUDA_INJECTION64_PATH names, as the driver does in cuInit(), then
  * launches.
  *
- *   app LAUNCHES [what else]: exit (default), kill, abort, _exit, segfault, code7, fork, sleep, and those of
- *   others[] below */
+ *   app LAUNCHES [what else]: exit (default), kill, abort, _exit, segfault, code7, fork, sleep,
+ *   take-over (another profiler registers, then half as many launches again), and those of others[] below */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -23,6 +23,7 @@ static void (*device)(void);
 static void (*launch)(const char *, uint64_t);
 static void (*copy)(uint64_t);
 static int (*flush)(uint32_t);
+static void (*take_over)(void);
 
 static void initialize_cuda(void)
 {
@@ -39,6 +40,7 @@ static void initialize_cuda(void)
     *(void **)&device = dlsym(cupti, "fake_device");
     *(void **)&launch = dlsym(cupti, "fake_launch");
     *(void **)&copy = dlsym(cupti, "fake_copy");
+    *(void **)&take_over = dlsym(cupti, "fake_take_over");
     *(void **)&flush = dlsym(cupti, "cuptiActivityFlushAll");
     device();
 }
@@ -281,6 +283,10 @@ int main(int argc, char **argv)
             return others[i].run(count);
     initialize_cuda();
     work(count);
+    if (strcmp(how, "take-over") == 0 && take_over) {
+        take_over();
+        work(count / 2);
+    }
     if (strcmp(how, "sleep") == 0) {
         if (flush)
             flush(0);
@@ -292,8 +298,10 @@ int main(int argc, char **argv)
         raise(SIGKILL);
     if (strcmp(how, "abort") == 0)
         abort();
-    if (strcmp(how, "segfault") == 0)
+    if (strcmp(how, "segfault") == 0) {
+        signal(SIGSEGV, SIG_DFL); /* a sanitizer would catch it */
         raise(SIGSEGV);
+    }
     if (strcmp(how, "_exit") == 0)
         _exit(3);
     if (strcmp(how, "code7") == 0)

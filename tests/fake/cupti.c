@@ -4,7 +4,8 @@
  *
  * FAKE_CUPTI_REFUSE=39   ActivityEnable(CONCURRENT_KERNEL) fails with that code
  * FAKE_CUPTI_DROPPED=N   every completed buffer says that N records were dropped
- * FAKE_CUPTI_CLOCK=boot  times count from the start of the machine, not from the epoch */
+ * FAKE_CUPTI_CLOCK=boot  times count from the start of the machine, not from the epoch
+ * fake_take_over()       what another profiler does that registers its own callbacks */
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -108,6 +109,7 @@ static uint64_t now_ns(void)
 EXPORT void fake_device(void);
 EXPORT void fake_launch(const char *kernel, uint64_t duration_ns);
 EXPORT void fake_copy(uint64_t bytes);
+EXPORT void fake_take_over(void);
 
 void fake_device(void)
 {
@@ -169,6 +171,25 @@ void fake_copy(uint64_t bytes)
                                      .stream = 7,
                                      .correlation = correlation};
     write_record(&record, sizeof record);
+}
+
+static void other_request(uint8_t **buffer, size_t *size, size_t *max_records)
+{
+    *size = 1 << 20;
+    *buffer = malloc(*size);
+    *max_records = 0;
+}
+
+static void other_complete(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
+{
+    (void)context, (void)stream, (void)buffer, (void)size,
+        (void)valid; /* not its own: it does not touch it */
+}
+
+void fake_take_over(void)
+{
+    fake.request = other_request;
+    fake.complete = other_complete;
 }
 
 /* ---- what the library under test calls -------------------------------------------------------------------

@@ -18,13 +18,13 @@ class Record(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         self.file = os.path.join(self.folder.name, "run.wlt")
-        self.before = set(os.listdir("/dev/shm")) if os.path.isdir("/dev/shm") else set()
+        self.recorders = []
 
     def tearDown(self):
         self.folder.cleanup()
-        if os.path.isdir("/dev/shm"):
-            left = [name for name in set(os.listdir("/dev/shm")) - self.before if name.startswith("warplight-")]
-            self.assertEqual(left, [], "buffers were left behind")
+        buffers = os.listdir("/dev/shm") if os.path.isdir("/dev/shm") else []
+        left = [name for name in buffers for pid in self.recorders if name.startswith(f"warplight-{pid}-")]
+        self.assertEqual(left, [], "buffers were left behind")
 
     def environment(self, **extra):
         keep = {key: value for key, value in os.environ.items() if key not in ("LANG", "LC_ALL", "LANGUAGE")}
@@ -32,8 +32,11 @@ class Record(unittest.TestCase):
 
     def record(self, *target, options=(), **extra):
         command = [WARPLIGHT, "record", "-o", self.file, *options, "--", *target]
-        return subprocess.run(command, env=self.environment(**extra), capture_output=True, text=True, timeout=120,
-                              cwd=self.folder.name)
+        process = subprocess.Popen(command, env=self.environment(**extra), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   text=True, cwd=self.folder.name)
+        self.recorders.append(process.pid)
+        stdout, stderr = process.communicate(timeout=120)
+        return subprocess.CompletedProcess(command, process.returncode, stdout, stderr)
 
     def report(self):
         out = subprocess.run([WARPLIGHT, "report", "--format", "json", self.file], env=self.environment(),
@@ -93,6 +96,14 @@ class Record(unittest.TestCase):
         self.assertEqual(out.returncode, 0)
         self.assertIn("done\n", out.stdout)
         self.assertIn("another profiler holds it", out.stderr)
+
+    def test_a_profiler_that_takes_cupti_over_is_told(self):
+        out = self.record(APP, "10000", "take-over")
+        self.assertEqual(out.returncode, 0, out.stderr)
+        self.assertIn("took CUPTI over", out.stderr)
+        report = self.report()
+        repairs = [repair["text"] for source in report["run"]["sources"] for repair in source["repairs"]]
+        self.assertTrue(any("took CUPTI over" in text for text in repairs), repairs)
 
     def test_a_missing_cupti_is_said_and_the_program_goes_on(self):
         out = self.record(APP, "100", WARPLIGHT_CUPTI="/nonexistent/libcupti.so")

@@ -279,6 +279,35 @@ static void before_the_first_and_after_the_last_op_is_startup_and_shutdown(void 
     done(&report, &m);
 }
 
+static void a_window_that_cuts_gaps_keeps_their_causes(void **state)
+{
+    (void)state;
+    struct make_run m;
+    make_run_init(&m);
+    make_span(&m.run, m.thread, SPAN_PYTHON, "main.py(1): <module>", -5000 * US, 9000 * US, 0);
+    kernel_at(&m, 0, 10 * US);
+    kernel_at(&m, 5000 * US, 5010 * US);
+    struct report whole, halves[2];
+    build(&whole, &m);
+    int64_t cut = 2000 * US, sum[ACCOUNT_COUNT] = {0};
+    for (int h = 0; h < 2; h++) {
+        struct report_options options = {.has_from = h == 1, .has_to = h == 0, .from_ns = cut, .to_ns = cut};
+        halves[h] = (struct report){.run = &m.run};
+        ledger_build(&halves[h], &options);
+        halves[h].launches.floor_ns = 5 * US;
+        gaps_build(&halves[h]);
+        for (int a = 0; a < ACCOUNT_COUNT; a++)
+            sum[a] += booked(&halves[h], (enum account)a);
+    }
+    for (int a = 0; a < ACCOUNT_COUNT; a++)
+        assert_int_equal(sum[a], booked(&whole, (enum account)a));
+    assert_true(booked(&whole, IDLE_HOST_COMPUTE) > 4000 * US);
+    assert_true(booked(&whole, IDLE_STARTUP) > 0 && booked(&whole, IDLE_SHUTDOWN) > 0);
+    report_release(&halves[0]);
+    report_release(&halves[1]);
+    done(&whole, &m);
+}
+
 static void ops_without_calls_leave_the_cause_unknown(void **state)
 {
     (void)state;
@@ -337,6 +366,7 @@ int main(void)
         cmocka_unit_test(staging_of_pageable_copies_blocks_the_host),
         cmocka_unit_test(the_first_slow_launch_of_a_kernel_loads_its_code),
         cmocka_unit_test(before_the_first_and_after_the_last_op_is_startup_and_shutdown),
+        cmocka_unit_test(a_window_that_cuts_gaps_keeps_their_causes),
         cmocka_unit_test(ops_without_calls_leave_the_cause_unknown),
         cmocka_unit_test(culprits_that_differ_only_in_numbers_are_one),
     };

@@ -129,6 +129,63 @@ static void graph_nodes_share_one_call(void **state)
     run_release(&m.run);
 }
 
+static void nesting_has_a_bounded_depth(void **state)
+{
+    (void)state;
+    enum { SPANS = 3 * RUN_DEPTH_MAX };
+    struct make_run m;
+    make_run_init(&m);
+    for (int i = 0; i < SPANS; i++)
+        make_span(&m.run, m.thread, SPAN_OP, "nested", i, 2 * SPANS - i, 0);
+    make_span(&m.run, m.thread, SPAN_OP, "after", 2 * SPANS - 1, 2 * SPANS, 0);
+    run_seal(&m.run);
+    const uint32_t *parent = m.run.spans.parent;
+    for (uint32_t i = 1; i < SPANS; i++)
+        assert_int_equal(parent[i], i < RUN_DEPTH_MAX ? i - 1 : RUN_DEPTH_MAX - 2);
+    assert_int_equal(parent[SPANS], 0); /* what ends is left as ever */
+    run_release(&m.run);
+}
+
+static void records_at_impossible_times_are_left_out_per_source(void **state)
+{
+    (void)state;
+    const int64_t epoch = INT64_C(1700000000000000000), far = INT64_C(1) << 62;
+    struct make_run m;
+    make_run_init(&m);
+    uint32_t source = run_add_source(&m.run, "other clock", "made by hand");
+    uint32_t process = run_process(&m.run, source, 1), thread = run_thread(&m.run, process, 1);
+    uint32_t stream = run_stream(&m.run, process, run_device(&m.run, source, 0), 1, 7);
+    for (int64_t i = 0; i < 10; i++) {
+        make_launch(&m, "k", i * 100, i * 100 + 10, i * 100 + 20, i * 100 + 50);
+        make_span(&m.run, thread, SPAN_OP, "op", epoch + i * 100, epoch + i * 100 + 90, 0);
+        make_kernel(&m.run, stream, "k", epoch + i * 100, epoch + i * 100 + 50, 0);
+    }
+    make_kernel(&m.run, m.stream, "stray", -far, -far + 5, 0);
+    make_kernel(&m.run, m.stream, "endless", 50, far, 0);
+    make_span(&m.run, thread, SPAN_OP, "stray", far, far + 5, 0);
+    run_seal(&m.run);
+    assert_int_equal(m.run.losses.untimed, 3);
+    assert_int_equal(m.run.ops.count, 20);
+    assert_int_equal(m.run.spans.count, 20);
+    assert_int_equal(m.run.ops.start[10], epoch); /* a clock of its own is no error */
+    assert_int_equal(m.run.losses.unlinked, 10);
+    run_release(&m.run);
+}
+
+static void long_recordings_keep_all_their_records(void **state)
+{
+    (void)state;
+    const int64_t hour = INT64_C(3600000000000);
+    struct make_run m;
+    make_run_init(&m);
+    for (int64_t i = 0; i < 300; i++)
+        make_kernel(&m.run, m.stream, "hourly", i * hour, i * hour + 50, 0);
+    run_seal(&m.run);
+    assert_int_equal(m.run.losses.untimed, 0);
+    assert_int_equal(m.run.ops.count, 300);
+    run_release(&m.run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -139,6 +196,9 @@ int main(void)
         cmocka_unit_test(ops_link_to_the_call_of_their_own_process),
         cmocka_unit_test(huge_sparse_correlation_ids_link_too),
         cmocka_unit_test(graph_nodes_share_one_call),
+        cmocka_unit_test(nesting_has_a_bounded_depth),
+        cmocka_unit_test(records_at_impossible_times_are_left_out_per_source),
+        cmocka_unit_test(long_recordings_keep_all_their_records),
     };
     return cmocka_run_group_tests_name("seal", tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* Findings about kernels that a timeline alone can tell: durations, grids, names, launch configuration. What
  * a kernel is limited by inside needs counters and is not guessed here. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/i18n.h"
@@ -59,16 +60,43 @@ static bool is_short(const struct finder *f, const struct kernel_row *k)
     return !k->is_comm && k->median_ns < SHORT_KERNEL_NS;
 }
 
-/* Time of all kernels that pass the test, weighed by the share that they waste. */
+/* Time in which at least one kernel of the marked names ran. */
+static int64_t covered_by(const struct finder *f, const uint8_t *marked)
+{
+    const struct op_table *ops = &f->run->ops;
+    int64_t covered = 0;
+    vec_each (&f->report->devices, device) {
+        struct op_range range = ops_in_window(f->run, device->device, device->window);
+        int64_t until = device->window.start;
+        for (uint32_t op = range.first; op < range.end; op++) {
+            if (ops->kind[op] != OP_KERNEL || !marked[ops->name[op]])
+                continue;
+            struct interval part = op_clip(f->run, op, device->window);
+            covered += max_ns(0, part.end - max_ns(part.start, until));
+            until = max_ns(until, part.end);
+        }
+    }
+    return covered;
+}
+
+/* Time of all kernels that pass the test, weighed by the share that they waste. Kernels that run at the same
+ * time share it. */
 static int64_t sum_kernels(const struct finder *f, kernel_test *test,
                            double (*waste)(const struct kernel_row *))
 {
-    double sum = 0;
+    double wasted = 0, total = 0;
+    uint8_t *marked = mem_zalloc(f->run->strings.count, sizeof *marked);
     vec_each (&f->report->kernels, k) {
-        if (test(f, k))
-            sum += (double)k->total_ns * (waste ? waste(k) : 1.0);
+        if (!test(f, k))
+            continue;
+        marked[k->name] = 1;
+        total += (double)k->total_ns;
+        wasted += (double)k->total_ns * (waste ? waste(k) : 1.0);
     }
-    return (int64_t)sum;
+    if (matters(f, (int64_t)wasted))
+        wasted *= (double)covered_by(f, marked) / total;
+    free(marked);
+    return (int64_t)wasted;
 }
 
 static void add_examples(struct finder *f, struct finding *finding, kernel_test *test)
@@ -212,9 +240,9 @@ static void find_dominant(struct finder *f)
     vec_each (&f->report->kernels, k) {
         if (k->busy_share_ratio < dominant_share)
             return;
-        if (k->is_comm || k->is_matrix || starves_sms(f, k) || is_short(f, k) || !matters(f, k->total_ns))
+        if (k->is_comm || k->is_matrix || starves_sms(f, k) || is_short(f, k) || !matters(f, k->covered_ns))
             continue;
-        struct finding *finding = finding_add(f, "kernel-dominant", k->total_ns, 0.1, 0.5, 0.7);
+        struct finding *finding = finding_add(f, "kernel-dominant", k->covered_ns, 0.1, 0.5, 0.7);
         finding->title = msg_make(N_("one kernel takes {0} of the GPU's busy time: {1}"),
                                   value_ratio(k->busy_share_ratio), value_kernel(run_text(f->run, k->name)));
         finding_evidence(finding, kernel_evidence(f, k));

@@ -1,5 +1,7 @@
 /* Findings about the recording itself: what it lost, what it disturbed, whether its clocks agree. They never
  * save time; they say how far the rest can be believed. */
+#include <stdlib.h>
+
 #include "base/i18n.h"
 
 #include "analyze/findings/findings.h"
@@ -20,7 +22,12 @@ static void find_lost_records(struct finder *f)
     int64_t all = ops + (int64_t)f->run->spans.count;
     finding->severity = bad * 20 > all || l->truncated_bytes ? SEVERITY_WARN : SEVERITY_INFO;
     finding->title =
-        msg_make(N_("the recording is incomplete: {0} records were lost or unusable"), value_count(bad));
+        bad > 0
+            ? msg_make(N_("the recording is incomplete: {0} records were lost or unusable"), value_count(bad))
+        : l->truncated_bytes || !silent
+            ? msg_make(N_("the recording is incomplete"))
+            : msg_make(N_("the recording does not say why the GPU was idle {0} of the time ({1})"),
+                       value_ratio(ratio(unexplained, f->wall_ns)), value_ns(unexplained));
     if (l->dropped)
         finding_evidence(finding,
                          msg_make(N_("{0} records dropped by the recording tool"), value_count(l->dropped)));
@@ -76,16 +83,62 @@ static void find_profiler_idle(struct finder *f)
                     "weighs less"));
 }
 
+struct overhead {
+    int64_t start, end;
+    uint32_t source;
+};
+
+static int by_source_and_start(const void *a, const void *b)
+{
+    const struct overhead *left = a, *right = b;
+    if (left->source != right->source)
+        return left->source < right->source ? -1 : 1;
+    return (left->start > right->start) - (left->start < right->start);
+}
+
+/* Threads have their overheads at the same time: per source, every moment counts once. */
+static int64_t time_of_overheads(struct overhead *overheads, size_t count)
+{
+    int64_t sum = 0;
+    if (count > 0)
+        qsort(overheads, count, sizeof *overheads, by_source_and_start);
+    for (size_t i = 0, next; i < count; i = next) {
+        int64_t end = overheads[i].end;
+        for (next = i + 1;
+             next < count && overheads[next].source == overheads[i].source && overheads[next].start <= end;
+             next++)
+            end = max_ns(end, overheads[next].end);
+        sum += end - overheads[i].start;
+    }
+    return sum;
+}
+
+/* Per source, the window of the devices that it speaks of; empty if the report leaves them out. */
+static struct interval *source_windows(const struct finder *f)
+{
+    struct interval *windows = mem_zalloc(f->run->sources.count, sizeof *windows);
+    vec_each (&f->report->devices, device)
+        windows[f->run->devices.at[device->device].source] = device->window;
+    return windows;
+}
+
 static void find_overhead(struct finder *f)
 {
-    const struct span_table *spans = &f->run->spans;
-    int64_t sum = 0, count = 0;
-    for (size_t i = 0; i < spans->count; i++) {
-        if (spans->kind[i] != SPAN_OVERHEAD)
-            continue;
-        sum += spans->end[i] - spans->start[i];
-        count++;
+    VEC(struct overhead) overheads = {0};
+    struct interval *windows = source_windows(f);
+    vec_each (&f->run->threads, thread) {
+        uint32_t source = f->run->processes.at[thread->process].source;
+        struct interval window = windows[source];
+        for (uint32_t i = thread->first_span; i < thread->first_span + thread->span_count; i++) {
+            int64_t start = max_ns(f->run->spans.start[i], window.start);
+            int64_t end = min_ns(f->run->spans.end[i], window.end);
+            if (f->run->spans.kind[i] == SPAN_OVERHEAD && start < end)
+                vec_push(&overheads, ((struct overhead){start, end, source}));
+        }
     }
+    int64_t count = (int64_t)overheads.count, sum = time_of_overheads(overheads.at, overheads.count);
+    vec_release(&overheads);
+    free(windows);
     if (ratio(sum, f->wall_ns) < 0.05)
         return;
     struct finding *finding = finding_add(f, "trust-profiler-overhead", sum, 0, 0, 0.9);
