@@ -292,6 +292,10 @@ static void find_straggler(struct comms *c)
                    stat_percentile(walls.at, walls.count, 0.5), &found);
     if (found.rank != NONE)
         report->ranks.at[found.rank].straggler = true;
+    for (size_t r = 0; c->arrivals.count > 0 && r < report->ranks.count; r++) {
+        report->ranks.at[r].waited_ns = found.wait_ns[r];
+        report->ranks.at[r].caused_ns = found.caused_ns[r];
+    }
     straggler_release(&found);
     vec_release(&walls);
 }
@@ -311,6 +315,8 @@ void comms_build(struct report *report)
     if (report->devices.count >= 2 || has_rank)
         vec_each (&report->devices, device)
             add_rank(&c, device);
+    vec_each (&report->ranks, row)
+        row->waited_ns = row->caused_ns = UNKNOWN;
     compare_ranks(report);
     find_straggler(&c);
     comm_names_release(&c.names);

@@ -202,6 +202,9 @@ struct rank_row {
     int64_t step_median_ns;
     bool straggler;      /* the others wait for it: least waiting in collectives, latest arrivals */
     double excess_ratio; /* its compute + host time over the median rank's */
+    /* In collectives that could be matched across ranks, UNKNOWN where none was: how long it waited for the
+     * last rank to arrive, and how long all others waited where it was the last. */
+    int64_t waited_ns, caused_ns;
 };
 
 /* How much faster could it get at all. */

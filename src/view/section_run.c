@@ -126,7 +126,8 @@ static void get_rank_source(const struct report *report, const void *row, struct
     cell_set_text(cell, VALUE_TEXT, run_text(report->run, source->path));
 }
 
-#define AT(field) offsetof(struct rank_row, field)
+#define AT(field)     offsetof(struct rank_row, field)
+#define WHY_UNMATCHED "no collective could be matched across ranks"
 const struct column rank_columns[] = {
     {"rank", N_("rank"), COLUMN_GET, 0, COLUMN_RIGHT, 0, "the recording is not of a rank", get_rank},
     {"source", N_("file"), COLUMN_GET, 0, COLUMN_FLEXIBLE, 3, NULL, get_rank_source},
@@ -140,9 +141,12 @@ const struct column rank_columns[] = {
      "no repeating steps were found", NULL},
     {"excess_ratio", N_("over the median"), COLUMN_RATIO, AT(excess_ratio), 0, 2,
      "there is nothing to compare with", NULL},
+    {"waited_ns", N_("waited"), COLUMN_NS, AT(waited_ns), 0, 1, WHY_UNMATCHED, NULL},
+    {"caused_ns", N_("made others wait"), COLUMN_NS, AT(caused_ns), 0, 1, WHY_UNMATCHED, NULL},
     {"straggler", N_("straggler"), COLUMN_BOOL, AT(straggler), 0, 0, NULL, NULL},
     COLUMN_END,
 };
+#undef WHY_UNMATCHED
 #undef AT
 
 #define AT(field) offsetof(struct amdahl_report, field)

@@ -204,6 +204,16 @@ static void the_rank_that_comes_last_again_and_again_is_the_straggler(void **sta
     assert_int_equal(straggler_of(&report), 2);
     const struct rank_row *rows = report.ranks.at;
     assert_true(rows[2].excess_ratio > 0.1);
+    /* What it makes the others wait is what they waited, and no more than they had exposed. */
+    int64_t waited = 0, exposed = 0;
+    for (int r = 0; r < RANKS; r++) {
+        waited += rows[r].waited_ns;
+        exposed += rows[r].comm_exposed_ns;
+        assert_true(r == 2 || rows[r].caused_ns < rows[2].caused_ns / 10);
+    }
+    assert_true(rows[2].caused_ns > 0);
+    assert_true(rows[2].caused_ns <= waited);
+    assert_true(rows[2].caused_ns <= exposed);
     assert_true(rows[2].comm_exposed_ns < rows[0].comm_exposed_ns / 2);
     release(&report, &job.run);
 }

@@ -33,31 +33,32 @@ static void find_step_imbalance(struct finder *f)
                     "garbage collection or a late batch"));
 }
 
+/* The time that the others spend in collectives until the slow rank arrives. It is exposed communication,
+ * too: what this explains, comm-exposed does not. */
 static void find_rank_imbalance(struct finder *f)
 {
     const struct rank_row *slow = NULL;
-    int64_t exposed = 0;
-    vec_each (&f->report->ranks, row) {
-        exposed += row->comm_exposed_ns == UNKNOWN ? 0 : row->comm_exposed_ns;
+    vec_each (&f->report->ranks, row)
         if (row->straggler && (!slow || row->excess_ratio > slow->excess_ratio))
             slow = row;
-    }
-    if (!slow || !matters(f, exposed))
+    int64_t lost =
+        slow && slow->caused_ns != UNKNOWN ? min_ns(slow->caused_ns, f->ledger_ns[ACCOUNT_COMM]) : 0;
+    if (!matters(f, lost))
         return;
-    struct finding *finding = finding_add(f, "imbalance-ranks", exposed, 0.1, 0.8, 0.7);
-    finding->title = msg_make(N_("rank {0} makes the others wait"), value_count(slow->rank));
+    f->explained_ns[ACCOUNT_COMM] += lost;
+    struct finding *finding = finding_add(f, "imbalance-ranks", lost, 0.3, 0.9, 0.7);
+    finding->title = msg_make(N_("rank {0} makes the others wait {1} of the time ({2})"),
+                              value_count(slow->rank), value_ratio(ratio(lost, f->wall_ns)), value_ns(lost));
     finding_evidence(
-        finding, msg_make(N_("it computes {0} longer than the median rank; all ranks together spend {1} in "
-                             "exposed communication"),
-                          value_ratio(slow->excess_ratio), value_ns(exposed)));
-    finding->action =
-        msg_make(N_("look at that rank's own report: uneven data, a slower or throttled GPU, another process "
-                    "on the host"));
+        finding, msg_make(N_("it computes {0} longer than the median rank and itself waits {1} for others"),
+                          value_ratio(slow->excess_ratio), value_ns(slow->waited_ns)));
+    finding->action = msg_make(N_("look at that rank's own report: uneven data, a slower or throttled GPU, "
+                                  "another process on the host"));
 }
 
 static void find_exposed_comm(struct finder *f)
 {
-    int64_t lost = f->ledger_ns[ACCOUNT_COMM];
+    int64_t exposed = f->ledger_ns[ACCOUNT_COMM], lost = exposed - f->explained_ns[ACCOUNT_COMM];
     if (!matters(f, lost))
         return;
     int64_t hidden = f->ledger_ns[ACCOUNT_COMPUTE_COMM];
@@ -65,7 +66,7 @@ static void find_exposed_comm(struct finder *f)
     finding->title = msg_make(N_("communication that nothing hides takes {0} of the time ({1})"),
                               value_ratio(ratio(lost, f->wall_ns)), value_ns(lost));
     finding_evidence(finding, msg_make(N_("{0} of all communication is hidden behind computation"),
-                                       value_ratio(ratio(hidden, lost + hidden))));
+                                       value_ratio(ratio(hidden, exposed + hidden))));
     int left = 2;
     vec_each (&f->report->comms, row) {
         if (left-- > 0)
