@@ -1,11 +1,7 @@
-/* The ledger of each device: every nanosecond of its wall time in exactly one account (DESIGN §4).
- *
- * Ops are sorted by start, so "is some op of this class running at t" is "t < the latest end seen so far of
- * the class": three running maxima replace interval lists, and the sweep is linear. */
-#include "analyze/analyze.h"
+/* The ledger of each device: every nanosecond of its wall time in exactly one account (DESIGN §4). What ran
+ * when is sweep.c's business; here it is booked, and what is left over becomes the gaps. */
+#include "analyze/sweep.h"
 #include "base/i18n.h"
-
-enum op_class { CLASS_COMPUTE, CLASS_COMM, CLASS_COPY, CLASS_COUNT };
 
 const char *account_name(enum account account)
 {
@@ -101,97 +97,59 @@ static struct interval narrow(struct interval window, const struct report_option
     return window;
 }
 
-/* ---- the sweep ----------------------------------------------------------------------------------------- */
+/* ---- booking ------------------------------------------------------------------------------------------- */
 
-struct sweep {
+struct booking {
     struct report *report;
     struct device_report *ledger;
-    int64_t now; /* booked up to here */
-    int64_t busy_until[CLASS_COUNT];
 };
 
-static void add_gap(struct sweep *sweep, int64_t start, int64_t end, uint32_t next_op)
+static void add_gap(struct booking *booking, const struct sweep_stretch *gap)
 {
-    sweep->ledger->gap_count++;
-    sweep->ledger->longest_gap_ns = max_ns(sweep->ledger->longest_gap_ns, end - start);
-    vec_push(&sweep->report->gaps, ((struct gap_piece){.start = start,
-                                                       .end = end,
-                                                       .gap = (uint32_t)sweep->report->gaps.count,
-                                                       .device = sweep->ledger->device,
-                                                       .next_op = next_op,
-                                                       .thread = NONE,
-                                                       .call = NONE,
-                                                       .operator_ = NONE,
-                                                       .annotation = NONE,
-                                                       .frame = NONE,
-                                                       .cause = IDLE_UNKNOWN}));
+    booking->ledger->gap_count++;
+    booking->ledger->longest_gap_ns = max_ns(booking->ledger->longest_gap_ns, gap->end - gap->start);
+    vec_push(&booking->report->gaps, ((struct gap_piece){.start = gap->start,
+                                                         .end = gap->end,
+                                                         .gap = (uint32_t)booking->report->gaps.count,
+                                                         .device = booking->ledger->device,
+                                                         .next_op = gap->next_op,
+                                                         .thread = NONE,
+                                                         .call = NONE,
+                                                         .operator_ = NONE,
+                                                         .annotation = NONE,
+                                                         .frame = NONE,
+                                                         .cause = IDLE_UNKNOWN}));
 }
 
-/* Books [now, until), during which no op starts. next_op is the op that starts at until, or NONE. */
-static void book_until(struct sweep *sweep, int64_t until, uint32_t next_op)
+static void book(void *context, const struct sweep_stretch *stretch)
 {
-    while (sweep->now < until) {
-        bool compute = sweep->busy_until[CLASS_COMPUTE] > sweep->now;
-        bool comm = sweep->busy_until[CLASS_COMM] > sweep->now;
-        bool copy = sweep->busy_until[CLASS_COPY] > sweep->now;
-        int64_t stop = until;
-        for (int c = 0; c < CLASS_COUNT; c++)
-            if (sweep->busy_until[c] > sweep->now)
-                stop = min_ns(stop, sweep->busy_until[c]);
-        if (!compute && !comm && !copy) {
-            add_gap(sweep, sweep->now, until, next_op);
-        } else {
-            enum account account = compute && comm   ? ACCOUNT_COMPUTE_COMM
-                                   : compute && copy ? ACCOUNT_COMPUTE_COPY
-                                   : compute         ? ACCOUNT_COMPUTE
-                                   : comm            ? ACCOUNT_COMM
-                                                     : ACCOUNT_COPY;
-            sweep->ledger->ledger_ns[account] += stop - sweep->now;
-            sweep->ledger->busy_ns += stop - sweep->now;
-        }
-        sweep->now = stop;
+    struct booking *booking = context;
+    if (!stretch->busy) {
+        add_gap(booking, stretch);
+        return;
     }
+    booking->ledger->ledger_ns[stretch->account] += stretch->end - stretch->start;
+    booking->ledger->busy_ns += stretch->end - stretch->start;
 }
 
-/* 1 + whether the kernel of this name is communication; 0 not yet asked. One look-up per distinct name. */
-static enum op_class class_of(const struct run *run, uint32_t op, uint8_t *comm_names)
+static void count_ops(const struct run *run, struct device_report *ledger)
 {
-    uint8_t kind = run->ops.kind[op];
-    if (kind == OP_COPY || kind == OP_MEMSET)
-        return CLASS_COPY;
-    if (run->ops.comm[op] != NONE)
-        return CLASS_COMM;
-    uint32_t name = run->ops.name[op];
-    if (comm_names[name] == 0)
-        comm_names[name] = kind == OP_KERNEL && kernel_classify(run_text(run, name)).is_comm ? 2 : 1;
-    return comm_names[name] == 2 ? CLASS_COMM : CLASS_COMPUTE;
-}
-
-static void sweep_device(struct report *report, struct device_report *ledger, uint8_t *comm_names)
-{
-    struct interval window = ledger->window;
-    struct sweep sweep = {.report = report, .ledger = ledger, .now = window.start};
-    for (int c = 0; c < CLASS_COUNT; c++)
-        sweep.busy_until[c] = window.start;
-    struct op_range range = ops_in_window(report->run, ledger->device, window);
+    struct op_range range = ops_in_window(run, ledger->device, ledger->window);
     for (uint32_t op = range.first; op < range.end; op++) {
-        struct interval part = op_clip(report->run, op, window);
-        if (!op_in_window(report->run->ops.start[op], report->run->ops.end[op], window))
+        if (!op_in_window(run->ops.start[op], run->ops.end[op], ledger->window))
             continue;
-        book_until(&sweep, part.start, op);
-        enum op_class class = class_of(report->run, op, comm_names);
-        sweep.busy_until[class] = max_ns(sweep.busy_until[class], part.end);
+        struct interval part = op_clip(run, op, ledger->window);
         ledger->op_count++;
         ledger->op_sum_ns += part.end - part.start;
     }
-    book_until(&sweep, window.end, NONE);
 }
 
 void ledger_build(struct report *report, const struct report_options *options)
 {
     const struct run *run = report->run;
     struct interval *windows = source_windows(run);
-    uint8_t *comm_names = mem_zalloc(run->strings.count, 1);
+    struct comm_names names;
+    comm_names_init(&names, run);
     report->window = (struct interval){UNKNOWN, UNKNOWN};
     report->narrowed = options && (options->has_from || options->has_to || options->has_device);
     for (uint32_t d = 0; d < run->devices.count; d++) {
@@ -209,8 +167,11 @@ void ledger_build(struct report *report, const struct report_options *options)
                 widen(&report->window, windows[s].start, windows[s].end);
     if (report->window.start == UNKNOWN)
         report->window = (struct interval){0, 0};
-    vec_each (&report->devices, ledger)
-        sweep_device(report, ledger, comm_names);
-    free(comm_names);
+    vec_each (&report->devices, ledger) {
+        struct booking booking = {report, ledger};
+        sweep_device(&names, ledger->device, ledger->window, book, &booking);
+        count_ops(run, ledger);
+    }
+    comm_names_release(&names);
     free(windows);
 }

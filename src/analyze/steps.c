@@ -331,15 +331,17 @@ static void book(struct step_ledger *ledger, size_t step, struct interval stretc
     ledger->ns[(size_t)account * ledger->steps->rows.count + step] += max_ns(ns, 0);
 }
 
-static void book_busy(void *context, struct interval stretch, enum account account)
+static void book_busy(void *context, const struct sweep_stretch *stretch)
 {
     struct step_ledger *ledger = context;
+    if (!stretch->busy)
+        return; /* causes of idle time come from the gaps */
     size_t n = ledger->steps->rows.count;
     const struct step_row *rows = ledger->steps->rows.at;
-    while (ledger->at < n && rows[ledger->at].end <= stretch.start)
+    while (ledger->at < n && rows[ledger->at].end <= stretch->start)
         ledger->at++;
-    for (size_t i = ledger->at; i < n && rows[i].start < stretch.end; i++)
-        book(ledger, i, stretch, account);
+    for (size_t i = ledger->at; i < n && rows[i].start < stretch->end; i++)
+        book(ledger, i, (struct interval){stretch->start, stretch->end}, stretch->account);
 }
 
 static void book_idle(struct step_ledger *ledger, const struct report *report, uint32_t device)
@@ -412,7 +414,7 @@ static void book_steps(const struct report *report, struct comm_names *names, ui
     size_t n = steps->rows.count;
     struct step_ledger ledger = {.steps = steps, .ns = mem_zalloc(n * ACCOUNT_COUNT, sizeof *ledger.ns)};
     struct interval range = {steps->rows.at[0].start, steps->rows.at[n - 1].end};
-    sweep_busy(names, device, range, book_busy, &ledger);
+    sweep_device(names, device, range, book_busy, &ledger);
     book_idle(&ledger, report, device);
     for (size_t i = 0; i < n; i++) {
         struct step_row *row = &steps->rows.at[i];

@@ -45,8 +45,8 @@ static enum account account_of(const bool runs[CLASS_COUNT])
                               : ACCOUNT_COMPUTE;
 }
 
-void sweep_busy(struct comm_names *names, uint32_t device, struct interval window,
-                void (*emit)(void *context, struct interval stretch, enum account account), void *context)
+void sweep_device(struct comm_names *names, uint32_t device, struct interval window,
+                  void (*emit)(void *context, const struct sweep_stretch *stretch), void *context)
 {
     const struct run *run = names->run;
     struct op_range range = ops_in_window(run, device, window);
@@ -54,23 +54,24 @@ void sweep_busy(struct comm_names *names, uint32_t device, struct interval windo
     for (int c = 0; c < CLASS_COUNT; c++)
         busy_until[c] = window.start;
     for (uint32_t op = range.first; op <= range.end; op++) {
-        struct interval part =
-            op < range.end ? op_clip(run, op, window) : (struct interval){window.end, window.end};
-        if (op < range.end && part.start >= part.end)
+        bool last = op == range.end;
+        if (!last && !op_in_window(run->ops.start[op], run->ops.end[op], window))
             continue;
+        struct interval part = last ? (struct interval){window.end, window.end} : op_clip(run, op, window);
         while (now < part.start) { /* nothing starts before part.start */
-            int64_t stop = part.start;
-            bool runs[CLASS_COUNT], busy = false;
+            struct sweep_stretch stretch = {.start = now, .end = part.start, .next_op = last ? NONE : op};
+            bool runs[CLASS_COUNT];
             for (int c = 0; c < CLASS_COUNT; c++) {
                 runs[c] = busy_until[c] > now;
-                busy |= runs[c];
-                stop = runs[c] ? min_ns(stop, busy_until[c]) : stop;
+                stretch.busy |= runs[c];
+                stretch.end = runs[c] ? min_ns(stretch.end, busy_until[c]) : stretch.end;
             }
-            if (busy)
-                emit(context, (struct interval){now, stop}, account_of(runs));
-            now = stop;
+            if (stretch.busy)
+                stretch.account = account_of(runs);
+            emit(context, &stretch);
+            now = stretch.end;
         }
-        if (op < range.end) {
+        if (!last) {
             enum op_class class = class_of(names, op);
             busy_until[class] = max_ns(busy_until[class], part.end);
         }

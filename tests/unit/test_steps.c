@@ -400,9 +400,10 @@ static void counted_steps_are_preferred_to_what_they_hold_and_what_holds_them(vo
 
 /* ---- the sweep ----------------------------------------------------------------------------------------- */
 
-static void sum_stretch(void *context, struct interval stretch, enum account account)
+static void sum_stretch(void *context, const struct sweep_stretch *stretch)
 {
-    ((int64_t *)context)[account] += stretch.end - stretch.start;
+    if (stretch->busy)
+        ((int64_t *)context)[stretch->account] += stretch->end - stretch->start;
 }
 
 static void the_sweep_books_as_the_ledger_does(void **state)
@@ -423,7 +424,7 @@ static void the_sweep_books_as_the_ledger_does(void **state)
         comm_names_init(&names, &run);
         vec_each (&report.devices, device) {
             int64_t sums[ACCOUNT_COUNT] = {0};
-            sweep_busy(&names, device->device, device->window, sum_stretch, sums);
+            sweep_device(&names, device->device, device->window, sum_stretch, sums);
             for (int a = 0; a < ACCOUNT_BUSY_COUNT; a++)
                 assert_int_equal(sums[a], device->ledger_ns[a]);
         }
