@@ -23,7 +23,7 @@
 #define RING_MAGIC "WLRING\n"
 
 enum {
-    RING_VERSION = 2,
+    RING_VERSION = 3,
     RING_SLOTS = 32,
     RING_SLOT_BYTES = 2 << 20,
     RING_TEXT_BYTES = 16 << 20,
@@ -39,6 +39,9 @@ enum ring_state {
     RING_FINISHED, /* the process left in good order: everything was flushed */
     RING_FAILED,   /* nothing is recorded; message says why */
 };
+
+/* What the collector asks for. RING_STOP is final: hand everything over and record no more. */
+enum ring_wanted { RING_RECORD, RING_PAUSE, RING_STOP };
 
 enum ring_slot_state { RING_SLOT_FREE, RING_SLOT_LENT, RING_SLOT_FULL };
 
@@ -79,7 +82,7 @@ struct ring {
     _Atomic uint32_t state;
     uint32_t cupti_version;  /* as cuptiGetVersion() says, 0 unknown */
     uint32_t driver_version; /* as cuDriverGetVersion() says, 0 unknown */
-    _Atomic uint32_t stop;   /* set by the collector: hand everything over and record no more */
+    _Atomic uint32_t wanted; /* enum ring_wanted, set by the collector; a futex that it wakes */
     /* One moment on both clocks, taken at the start: CUPTI's timestamps and CLOCK_REALTIME, ns. */
     int64_t cupti_ns, realtime_ns;
     _Atomic uint32_t taken_over; /* another profiler in the process gets CUPTI's buffers since some moment */
@@ -117,6 +120,8 @@ static inline uint64_t ring_text_size(uint32_t length)
  * it cannot, it leaves a symbolic link PID-MOMENT.failed to a sentence that says why: that needs no space and
  * heeds no limit on the size of files. */
 #define RING_ENV_DIR "WARPLIGHT_RECORD_DIR"
+/* What to record besides the usual: words of the table in inject/options.c, separated by commas. */
+#define RING_ENV_OPTIONS "WARPLIGHT_RECORD_OPTIONS"
 /* A library that was named in CUDA_INJECTION64_PATH before and is loaded after ours. */
 #define RING_ENV_CHAIN "WARPLIGHT_CHAIN_INJECTION"
 

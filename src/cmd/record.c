@@ -198,7 +198,8 @@ static int record_into(struct session *s, int fd, const char *path, char *const 
         s->started_ns = s->flushed_ns = monotonic_ns();
         /* Before it starts: a signal in between would end only one of us. */
         sigprocmask(SIG_BLOCK, &signals, &before);
-        rc = target_start(&s->target, argv, str_text(&library), str_text(&s->collect.folder), &before, err);
+        rc = target_start(&s->target, argv, str_text(&library), str_text(&s->collect.folder), "", &before,
+                          err);
         if (rc == 0)
             rc = follow(s, &signals, err);
         sigprocmask(SIG_SETMASK, &before, NULL);

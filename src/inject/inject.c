@@ -77,7 +77,7 @@ static void *flush_now_and_then(void *unused)
     struct recorder *r = &recorder;
     const struct timespec pause = {.tv_nsec = 100 * 1000 * 1000};
     while (nanosleep(&pause, NULL), !atomic_load_explicit(&r->closed, memory_order_acquire)) {
-        if (atomic_load_explicit(&r->ring->stop, memory_order_acquire)) {
+        if (atomic_load_explicit(&r->ring->wanted, memory_order_acquire) == RING_STOP) {
             stop(r);
             break;
         }
@@ -230,6 +230,7 @@ bool recorder_open(struct recorder *r)
     pthread_mutex_lock(&r->start);
     if (!r->started) {
         r->started = true;
+        r->options = options_read(secure_getenv(RING_ENV_OPTIONS));
         const char *folder = secure_getenv(RING_ENV_DIR);
         struct ring *ring = folder && *folder ? open_ring(folder) : NULL;
         if (ring)

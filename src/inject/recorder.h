@@ -12,8 +12,16 @@
 
 enum { KNOWN_POINTERS = 1 << 15 }; /* distinct texts that are remembered; a power of two */
 
+/* What `record` asks the library for, in RING_ENV_OPTIONS. */
+struct recorder_options {
+    bool paused;      /* "paused": touch CUPTI only once the collector says so */
+    bool graph_nodes; /* "graph-nodes": a record for each node of a graph rather than for each launch */
+    bool torch_ops;   /* "torch-ops": PyTorch's operators */
+};
+
 struct recorder {
     struct ring *ring; /* NULL: not recording */
+    struct recorder_options options;
     struct cupti cupti;
     int32_t pid;         /* that made the ring: after a fork, the parent's */
     uint32_t generation; /* counts the rings that a process and its forebears made; texts are known to one */
@@ -37,6 +45,9 @@ struct recorder {
 bool recorder_open(struct recorder *r);
 /* Tells the user, through the ring, why not everything is recorded. The first sentence stays. */
 void recorder_note(struct recorder *r, const char *why);
+
+/* options.c: of the environment. Words that it does not know are of a newer collector: they are left out. */
+struct recorder_options options_read(const char *words);
 
 /* buffers.c: CUPTI's callbacks. */
 void buffers_request(uint8_t **buffer, size_t *size, size_t *max_records);

@@ -225,7 +225,7 @@ void collect_stop(struct collect *c)
 {
     vec_each (&c->rings, ring)
         if (cupti_ring_is_whole(ring))
-            atomic_store_explicit(&ring->ring->stop, 1, memory_order_release);
+            atomic_store_explicit(&ring->ring->wanted, RING_STOP, memory_order_release);
 }
 
 static bool all_have_finished(const struct collect *c)

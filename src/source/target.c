@@ -54,12 +54,15 @@ int target_find_library(struct str *path, struct err *err)
 
 /* The environment of the target: ours, with the library and its folder named. Pointers into text and environ.
  */
-static char **target_environment(struct str *text, const char *library, const char *folder)
+static char **target_environment(struct str *text, const char *library, const char *folder,
+                                 const char *options)
 {
     const char *before = getenv("CUDA_INJECTION64_PATH");
     /* Some tools write "none" for "not set". */
     bool chain = before && *before && strcmp(before, "none") != 0 && strcmp(before, library) != 0;
     str_addf(text, "CUDA_INJECTION64_PATH=%s%c" RING_ENV_DIR "=%s%c", library, '\0', folder, '\0');
+    if (*options)
+        str_addf(text, RING_ENV_OPTIONS "=%s%c", options, '\0');
     if (chain)
         str_addf(text, RING_ENV_CHAIN "=%s%c", before, '\0');
     if (!getenv("NVTX_INJECTION64_PATH")) /* another tool's handler of NVTX ranges stays */
@@ -69,18 +72,19 @@ static char **target_environment(struct str *text, const char *library, const ch
         vec_push(&all, own);
     for (char **variable = environ; *variable; variable++)
         if (strncmp(*variable, "CUDA_INJECTION64_PATH=", strlen("CUDA_INJECTION64_PATH=")) != 0 &&
-            strncmp(*variable, RING_ENV_DIR "=", strlen(RING_ENV_DIR "=")) != 0)
+            strncmp(*variable, RING_ENV_DIR "=", strlen(RING_ENV_DIR "=")) != 0 &&
+            strncmp(*variable, RING_ENV_OPTIONS "=", strlen(RING_ENV_OPTIONS "=")) != 0)
             vec_push(&all, *variable);
     vec_push(&all, NULL);
     return all.at;
 }
 
 int target_start(struct target *t, char *const *argv, const char *library, const char *folder,
-                 const sigset_t *mask, struct err *err)
+                 const char *options, const sigset_t *mask, struct err *err)
 {
     *t = (struct target){0};
     struct str text = {0};
-    char **environment = target_environment(&text, library, folder);
+    char **environment = target_environment(&text, library, folder, options);
     posix_spawnattr_t attributes;
     sigset_t changed; /* by this program; what the shell made of the others (nohup, jobs in the background)
                          stays */

@@ -17,11 +17,11 @@ struct target {
 
 /* Finds the injected library: WARPLIGHT_INJECT, else beside the program, in the build tree, or installed. */
 int target_find_library(struct str *path, struct err *err);
-/* Starts argv (NULL-terminated) with the library injected, folder as the place of its rings, and mask as the
- * signals that it blocks. A program that cannot be started is an error. While it runs, an interrupt from the
- * terminal is the target's business. */
+/* Starts argv (NULL-terminated) with the library injected, folder as the place of its rings, options as the
+ * words of RING_ENV_OPTIONS, and mask as the signals that it blocks. A program that cannot be started is an
+ * error. While it runs, an interrupt from the terminal is the target's business. */
 int target_start(struct target *t, char *const *argv, const char *library, const char *folder,
-                 const sigset_t *mask, struct err *err);
+                 const char *options, const sigset_t *mask, struct err *err);
 /* Looks whether it has ended. Never blocks. */
 void target_poll(struct target *t);
 /* Passes a signal on. */
