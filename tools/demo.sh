@@ -28,9 +28,17 @@ show gemm_bf16.json.gz \
     "A healthy run: tensor cores at work nearly all the time, nothing to fix." \
     "一次健康的运行：tensor core 几乎一直在工作，没有要改的。"
 
-if [ -e /dev/nvidiactl ] || [ -e /dev/kfd ]; then
-    if ! "$warplight" help | grep -qw record; then
-        say "This machine has a GPU. Recording a live program (warplight record) is planned and not there yet." \
-            "这台机器有 GPU。直接录制运行中的程序（warplight record）已在计划中，目前还没有。"
-    fi
+# Where there is an NVIDIA GPU, a live program as well: built here, needing nothing but the driver.
+if [ -e /dev/nvidiactl ] || [ -e /dev/dxg ]; then
+    folder=$(mktemp -d)
+    trap 'rm -rf "$folder"' EXIT
+    ${CC:-cc} -O2 -o "$folder/demo_gpu" tools/demo_gpu.c -ldl
+    say "And a live one, on the GPU of this machine: it prepares each batch on the host while the GPU waits." \
+        "再来一个实时的，就在这台机器的 GPU 上：每个批次都在主机上准备，GPU 等着。"
+    echo "   warplight record demo_gpu"
+    echo
+    "$warplight" record --force -o "$folder/demo.wlt" -- "$folder/demo_gpu"
+else
+    say "No NVIDIA GPU here, so no live recording. With one, this demo records a program, too." \
+        "这里没有 NVIDIA GPU，所以不做实时录制；有的话，本演示还会录制一个程序。"
 fi

@@ -1,19 +1,22 @@
 #!/usr/bin/env python3
-"""What recording costs, on a real GPU: python3 tests/gpu/overhead.py WARPLIGHT FLOOR_LIBRARY LAUNCHBENCH OPBENCH [REPEATS]
+"""What recording costs, on a real GPU: python3 tests/gpu/overhead.py WARPLIGHT FLOOR_LIBRARY BIN OPBENCH [REPEATS [CASE…]]
 
-Runs LAUNCHBENCH (prints "min N ns/launch") and OPBENCH (a mode; prints "N ns/op") bare, with the floor (CUPTI on, records thrown away), and under
-`warplight record`, interleaved, and prints medians, spreads and ratios. Peers:
-torch.profiler and Triton Proton for OPBENCH.
+BIN holds launchbench and launches (of tests/gpu/launches.cu), which print "N ns/launch"; OPBENCH prints "N ns/op". Runs each
+bare, with the floor (CUPTI on, records thrown away), under `warplight record`, and under peers, interleaved, and prints
+medians, spreads and ratios as Markdown. NSYS names the nsys to compare with, where there is one.
 """
 import os
 import re
+import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 
-WARPLIGHT, FLOOR, LAUNCHBENCH, OPBENCH = sys.argv[1:5]
-REPEATS = int(sys.argv[5]) if len(sys.argv) > 5 else 5
+WARPLIGHT, FLOOR, BIN, OPBENCH = sys.argv[1:5]
+REPEATS = int(sys.argv[5]) if len(sys.argv) > 5 else 3
+CASES = sys.argv[6:]
+NSYS = os.environ.get("NSYS", "")
 
 
 def run(command, **environment):
@@ -21,7 +24,8 @@ def run(command, **environment):
     text = out.stdout + out.stderr
     found = re.findall(r"([0-9.]+) ns/(?:launch|op)", text)
     if not found:
-        sys.exit(f"{command}: no figure in its output:\n{text[-2000:]}")
+        print(f"{command}: no figure in its output:\n{text[-1500:]}", file=sys.stderr)
+        return None
     return min(float(value) for value in found)
 
 
@@ -30,34 +34,66 @@ def table(title, variants):
     for _ in range(REPEATS):
         for name, measure in variants.items():
             results[name].append(measure())
+    results = {name: [v for v in values if v is not None] for name, values in results.items()}
     bare, floor = statistics.median(results["bare"]), statistics.median(results["floor"])
     print(f"\n{title}, {REPEATS} interleaved runs\n")
     print("| | median | lowest – highest | ÷ bare | ÷ floor |\n|---|---|---|---|---|")
     for name, values in results.items():
+        if not values:
+            print(f"| {name} | did not run | | | |")
+            continue
         median = statistics.median(values)
-        print(f"| {name} | {median:.1f} | {min(values):.1f} – {max(values):.1f} | {median / bare:.2f} | "
+        print(f"| {name} | {median:.1f} | {min(values):.1f} – {max(values):.1f} | {median / bare:.3f} | "
               f"{median / floor:.2f} |", flush=True)
+
+
+def variants(folder, command, paused=False, extra=()):
+    def record(*options):
+        return [WARPLIGHT, "record", "--quiet", "--no-report", "--force", "-o", os.path.join(folder, "r.wlt"),
+                *options, "--"] + command
+    all_of_them = {
+        "bare": lambda: run(command),
+        "floor": lambda: run(command, CUDA_INJECTION64_PATH=FLOOR),
+        "warplight record": lambda: run(record()),
+    }
+    for option in extra:
+        all_of_them["warplight record " + " ".join(option)] = lambda option=option: run(record(*option))
+    if NSYS:
+        report = os.path.join(folder, "nsys")
+        all_of_them["nsys, CUDA and NVTX"] = lambda: run(
+            [NSYS, "profile", "-t", "cuda,nvtx", "-s", "none", "--cpuctxsw=none", "-f", "true", "-o", report] + command)
+    return all_of_them
+
+
+def wanted(case):
+    return not CASES or case in CASES
 
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        record = [WARPLIGHT, "record", "--quiet", "--no-report", "--force", "-o", os.path.join(folder, "r.wlt"), "--"]
-        table("ns per launch (launchbench)", {
-            "bare": lambda: run([LAUNCHBENCH]),
-            "floor": lambda: run([LAUNCHBENCH], CUDA_INJECTION64_PATH=FLOOR),
-            "warplight record": lambda: run(record + [LAUNCHBENCH]),
-        })
-        size = os.path.getsize(os.path.join(folder, "r.wlt"))
-        print(f"\nrecording of launchbench: {size} bytes, {size / 1500001:.1f} bytes per launch with its call")
-        op = [sys.executable, OPBENCH]
-        table("ns per operator (opbench)", {
-            "bare": lambda: run(op + ["none"]),
-            "floor": lambda: run(op + ["none"], CUDA_INJECTION64_PATH=FLOOR),
-            "warplight record": lambda: run(record + op + ["none"]),
-            "torch.profiler, CUDA only": lambda: run(op + ["kineto-cuda"]),
-            "torch.profiler, CPU and CUDA": lambda: run(op + ["kineto"]),
-            "Triton Proton": lambda: run(op + ["proton"]),
-        })
+        recording = os.path.join(folder, "r.wlt")
+        bench = [os.path.join(BIN, "launches")]
+        if wanted("launch"):
+            table("ns per launch (launchbench)", variants(folder, [os.path.join(BIN, "launchbench")],
+                                                         extra=[["--paused"], ["--host-sampling", "0"]]))
+            run([WARPLIGHT, "record", "--quiet", "--no-report", "--force", "-o", recording, "--",
+                 os.path.join(BIN, "launchbench")])
+            size = os.path.getsize(recording)
+            print(f"\nrecording of launchbench: {size} bytes, {size / 1500001:.1f} bytes per launch with its call")
+            held = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+            print(f"most memory that any process of this run held: {held} KiB")
+        if wanted("threads"):
+            table("ns per launch of a thread, 8 threads (launches 30000 8)", variants(folder, bench + ["30000", "8"]))
+        if wanted("graphs"):
+            table("ns per graph of 20 kernels (launches 30000 1 20)",
+                  variants(folder, bench + ["30000", "1", "20"], extra=[["--graph-trace", "node"]]))
+        if wanted("ops"):
+            op = [sys.executable, OPBENCH]
+            cases = variants(folder, op + ["none"], extra=[["--torch-ops"], ["--paused"]])
+            cases["torch.profiler, CUDA only"] = lambda: run(op + ["kineto-cuda"])
+            cases["torch.profiler, CPU and CUDA"] = lambda: run(op + ["kineto"])
+            cases["Triton Proton"] = lambda: run(op + ["proton"])
+            table("ns per operator (opbench)", cases)
 
 
 main()
