@@ -23,7 +23,7 @@
 #define RING_MAGIC "WLRING\n"
 
 enum {
-    RING_VERSION = 3,
+    RING_VERSION = 4,
     RING_SLOTS = 32,
     RING_SLOT_BYTES = 2 << 20,
     RING_TEXT_BYTES = 16 << 20,
@@ -49,6 +49,7 @@ struct ring_slot {
     _Atomic uint32_t state; /* enum ring_slot_state */
     _Atomic uint32_t lent;  /* how often it was */
     uint64_t valid_bytes;   /* of a FULL slot */
+    uint64_t text_bytes;    /* of the text log when it became FULL: addresses mean what was logged by then */
 };
 
 enum ring_text_kind {

@@ -176,5 +176,6 @@ void buffers_complete(void *context, uint32_t stream, uint8_t *buffer, size_t si
     atomic_fetch_add_explicit(&r->ring->records, records, memory_order_relaxed);
     struct ring_slot *slot = &r->ring->slots[offset / RING_SLOT_BYTES];
     slot->valid_bytes = valid;
+    slot->text_bytes = atomic_load_explicit(&r->ring->text_used, memory_order_relaxed);
     atomic_store_explicit(&slot->state, valid ? RING_SLOT_FULL : RING_SLOT_FREE, memory_order_release);
 }

@@ -187,7 +187,7 @@ static void take_facts(struct collect *c, const struct ring *ring)
 /* Takes the last of a ring and gives its memory back. */
 static int64_t finish_ring(struct collect *c, struct run *run, struct cupti_ring *ring)
 {
-    int64_t before = ring->records;
+    int64_t before = ring->records.count;
     cupti_ring_finish(ring, run);
     if (cupti_ring_is_whole(ring)) {
         take_facts(c, ring->ring);
@@ -196,7 +196,7 @@ static int64_t finish_ring(struct collect *c, struct run *run, struct cupti_ring
         take_failure(c, ring->ring->message, strnlen(ring->ring->message, sizeof ring->ring->message));
     }
     unlinkat(c->folder_fd, ring->name, 0);
-    int64_t count = ring->records - before;
+    int64_t count = ring->records.count - before;
     cupti_ring_close(ring);
     return count;
 }

@@ -2,24 +2,13 @@
 #ifndef WARPLIGHT_SOURCE_CUPTI_RING_H
 #define WARPLIGHT_SOURCE_CUPTI_RING_H
 
-#include "capture/ring.h"
-#include "model/run.h"
+#include "source/cupti_records.h"
 
 struct cupti_ring {
     struct ring *ring;
-    int fd;                   /* of its file, which is open nowhere else in this process */
-    char name[64];            /* of its file */
-    uint32_t source, process; /* of the run */
-    uint64_t text_read;       /* bytes of the text log that are known */
-    struct map pointers;      /* address in the target → string id */
-    struct map runtime_calls; /* callback id → string id */
-    struct map driver_calls;
-    struct map hashes;    /* key of an NVTX name → string id */
-    uint32_t last_thread; /* look-up cache: tid of last_thread_id */
-    uint32_t last_thread_id;
-    int64_t shift_ns; /* added to CUPTI's times to get CLOCK_REALTIME; UNKNOWN until the first record */
-    int64_t records;  /* decoded */
-    int64_t unknown_records; /* of a kind or size that is not understood */
+    int fd;        /* of its file, which is open nowhere else in this process */
+    char name[64]; /* of its file */
+    struct cupti_records records;
 };
 
 /* Maps the ring file of that name in a folder. Returns 0; or a negative code: not there yet (too short: try

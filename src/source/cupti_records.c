@@ -1,0 +1,393 @@
+#include "source/cupti_records.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "capture/activity.h"
+
+static const int64_t day_ns = 86400 * INT64_C(1000000000);
+/* Times beyond are nonsense, and would overflow in sums. */
+static const int64_t latest_ns = INT64_MAX / 4;
+
+/* ---- times and threads ----------------------------------------------------------------------------------
+ */
+
+/* CUPTI counts from the epoch on Linux, but not in every version and not on WSL: the first record tells. */
+static int64_t shift(struct cupti_records *r, uint64_t time)
+{
+    if (r->shift_ns == UNKNOWN) {
+        struct timespec now;
+        clock_gettime(CLOCK_REALTIME, &now);
+        int64_t ahead = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec - (int64_t)time;
+        bool since_epoch = ahead > -day_ns && ahead < day_ns;
+        int64_t real = r->realtime_ns, cupti = r->cupti_ns;
+        bool sane = real >= 0 && real < latest_ns && cupti >= 0 && cupti < latest_ns;
+        r->shift_ns = since_epoch || !sane ? 0 : real - cupti;
+    }
+    return r->shift_ns;
+}
+
+/* Fills start and end; false for a record without time, which is counted. */
+static bool times(struct cupti_records *r, struct run *run, uint64_t start, uint64_t end,
+                  struct interval *out)
+{
+    if (start == 0 || end < start || end > (uint64_t)latest_ns) {
+        run->losses.untimed++;
+        return false;
+    }
+    int64_t by = shift(r, start);
+    *out = (struct interval){(int64_t)start + by, (int64_t)end + by};
+    return true;
+}
+
+static void name_thread(struct run *run, uint32_t thread, int64_t pid, uint32_t tid)
+{
+    char path[64], name[64];
+    snprintf(path, sizeof path, "/proc/%lld/task/%u/comm", (long long)pid, tid);
+    FILE *file = fopen(path, "re");
+    if (file && fgets(name, sizeof name, file))
+        run->threads.at[thread].name = intern_add(&run->strings, name, strcspn(name, "\n"));
+    if (file)
+        fclose(file);
+}
+
+static uint32_t thread_of(struct cupti_records *r, struct run *run, uint32_t tid)
+{
+    if (r->last_thread_id != tid || r->last_thread == NONE) {
+        size_t before = run->threads.count;
+        r->last_thread = run_thread(run, r->process, tid);
+        r->last_thread_id = tid;
+        if (run->threads.count > before)
+            name_thread(run, r->last_thread, r->pid, tid);
+    }
+    return r->last_thread;
+}
+
+/* ---- records --------------------------------------------------------------------------------------------
+ */
+
+static size_t add_op(struct run *run, enum op_kind kind, struct interval time, uint32_t stream,
+                     uint32_t correlation)
+{
+    size_t op = op_table_add(&run->ops);
+    run->ops.kind[op] = (uint8_t)kind;
+    run->ops.start[op] = time.start;
+    run->ops.end[op] = time.end;
+    run->ops.stream[op] = stream;
+    run->ops.correlation[op] = correlation;
+    run->ops.bytes[op] = UNKNOWN;
+    run->ops.shape[op] = run->ops.call[op] = run->ops.comm[op] = NONE;
+    return op;
+}
+
+static uint32_t stream_of(struct cupti_records *r, struct run *run, uint32_t device, uint32_t context,
+                          uint32_t stream)
+{
+    return run_stream(run, r->process, run_device(run, r->source, device), context, stream);
+}
+
+static void on_kernel(struct cupti_records *r, struct run *run, const struct activity_kernel *k)
+{
+    struct interval time;
+    if (!times(r, run, k->start, k->end, &time))
+        return;
+    size_t op =
+        add_op(run, OP_KERNEL, time, stream_of(r, run, k->device, k->context, k->stream), k->correlation);
+    struct shape shape = {.regs_per_thread = k->registers_per_thread,
+                          .shared_static_bytes = (uint32_t)k->static_shared_bytes,
+                          .shared_dynamic_bytes = (uint32_t)k->dynamic_shared_bytes,
+                          .local_bytes_per_thread = k->local_bytes_per_thread,
+                          .occupancy_percent = -1};
+    for (int i = 0; i < 3; i++) {
+        shape.grid[i] = (uint32_t)k->grid[i];
+        shape.block[i] = (uint32_t)k->block[i];
+    }
+    run->ops.shape[op] = run_shape(run, &shape);
+    run->ops.graph[op] = k->graph_id;
+    run->ops.name[op] = cupti_texts_at(&r->texts, k->name, r->log_length, run, "(name lost)");
+}
+
+static enum copy_dir copy_direction(uint8_t kind)
+{
+    switch (kind) {
+    case ACTIVITY_COPY_H2D:
+    case ACTIVITY_COPY_H2A:
+        return COPY_H2D;
+    case ACTIVITY_COPY_D2H:
+    case ACTIVITY_COPY_A2H:
+        return COPY_D2H;
+    case ACTIVITY_COPY_D2D:
+    case ACTIVITY_COPY_A2A:
+    case ACTIVITY_COPY_A2D:
+    case ACTIVITY_COPY_D2A:
+        return COPY_D2D;
+    case ACTIVITY_COPY_H2H:
+        return COPY_H2H;
+    case ACTIVITY_COPY_P2P:
+        return COPY_P2P;
+    default:
+        return COPY_UNKNOWN;
+    }
+}
+
+static enum mem_kind memory_kind(uint8_t kind)
+{
+    static const enum mem_kind kinds[] = {MEM_UNKNOWN, MEM_PAGEABLE, MEM_PINNED, MEM_DEVICE,
+                                          MEM_ARRAY,   MEM_MANAGED,  MEM_DEVICE, MEM_MANAGED};
+    return kind < sizeof kinds / sizeof *kinds ? kinds[kind] : MEM_UNKNOWN;
+}
+
+static void add_copy(struct run *run, size_t op, uint8_t kind, uint8_t src, uint8_t dst, uint64_t bytes)
+{
+    static const char *const names[] = {
+        [COPY_UNKNOWN] = "Memcpy",  [COPY_H2D] = "Memcpy HtoD", [COPY_D2H] = "Memcpy DtoH",
+        [COPY_D2D] = "Memcpy DtoD", [COPY_H2H] = "Memcpy HtoH", [COPY_P2P] = "Memcpy PtoP"};
+    enum copy_dir dir = copy_direction(kind);
+    run->ops.dir[op] = (uint8_t)dir;
+    run->ops.src[op] = (uint8_t)memory_kind(src);
+    run->ops.dst[op] = (uint8_t)memory_kind(dst);
+    run->ops.bytes[op] = bytes <= INT64_MAX ? (int64_t)bytes : UNKNOWN;
+    run->ops.name[op] = intern_puts(&run->strings, names[dir]);
+}
+
+static void on_memcpy(struct cupti_records *r, struct run *run, const struct activity_memcpy *m)
+{
+    struct interval time;
+    if (times(r, run, m->start, m->end, &time))
+        add_copy(
+            run,
+            add_op(run, OP_COPY, time, stream_of(r, run, m->device, m->context, m->stream), m->correlation),
+            m->copy_kind, m->src_kind, m->dst_kind, m->bytes);
+}
+
+static void on_memcpy_p2p(struct cupti_records *r, struct run *run, const struct activity_memcpy_p2p *m)
+{
+    struct interval time;
+    if (times(r, run, m->start, m->end, &time))
+        add_copy(
+            run,
+            add_op(run, OP_COPY, time, stream_of(r, run, m->device, m->context, m->stream), m->correlation),
+            ACTIVITY_COPY_P2P, m->src_kind, m->dst_kind, m->bytes);
+}
+
+static void on_memset(struct cupti_records *r, struct run *run, const struct activity_memset *m)
+{
+    struct interval time;
+    if (!times(r, run, m->start, m->end, &time))
+        return;
+    size_t op =
+        add_op(run, OP_MEMSET, time, stream_of(r, run, m->device, m->context, m->stream), m->correlation);
+    run->ops.bytes[op] = m->bytes <= INT64_MAX ? (int64_t)m->bytes : UNKNOWN;
+    run->ops.name[op] = intern_puts(&run->strings, "Memset");
+}
+
+static void on_graph(struct cupti_records *r, struct run *run, const struct activity_graph *g)
+{
+    struct interval time;
+    if (!times(r, run, g->start, g->end, &time))
+        return;
+    size_t op =
+        add_op(run, OP_GRAPH, time, stream_of(r, run, g->device, g->context, g->stream), g->correlation);
+    run->ops.graph[op] = g->graph;
+    run->ops.name[op] = intern_puts(&run->strings, "CUDA graph");
+}
+
+static void on_api(struct cupti_records *r, struct run *run, const struct activity_api *a)
+{
+    struct interval time;
+    if (!times(r, run, a->start, a->end, &time))
+        return;
+    size_t span = span_table_add(&run->spans);
+    run->spans.kind[span] = SPAN_API;
+    run->spans.start[span] = time.start;
+    run->spans.end[span] = time.end;
+    run->spans.id[span] = a->correlation;
+    run->spans.thread[span] = thread_of(r, run, a->thread);
+    run->spans.name[span] = cupti_texts_call(&r->texts, a->kind == ACTIVITY_RUNTIME, a->cbid, run);
+}
+
+/* Names as Kineto spells them, so that the same rules know them. */
+static const char *overhead_name(uint32_t kind)
+{
+    static const char *const names[] = {"Driver Compiler",
+                                        "Buffer Flush",
+                                        "Instrumentation",
+                                        "Resource",
+                                        "Runtime Triggered Module Loading",
+                                        "Lazy Function Loading",
+                                        "Command Buffer Full",
+                                        "Activity Buffer Request",
+                                        "UVM Activity Init"};
+    uint32_t index = kind == 1 ? 0 : kind >> 16;
+    return kind != 0 && index < sizeof names / sizeof *names ? names[index] : "Overhead";
+}
+
+static void on_overhead(struct cupti_records *r, struct run *run, const struct activity_overhead *o)
+{
+    struct interval time;
+    if (!times(r, run, o->start, o->end, &time))
+        return;
+    size_t span = span_table_add(&run->spans);
+    run->spans.kind[span] = SPAN_OVERHEAD;
+    run->spans.start[span] = time.start;
+    run->spans.end[span] = time.end;
+    run->spans.thread[span] =
+        run_thread(run, r->process, -1); /* a lane of its own: it need not nest with calls */
+    run->spans.name[span] = intern_puts(&run->strings, overhead_name(o->overhead_kind));
+}
+
+static void on_range(struct cupti_records *r, struct run *run, const struct ring_range *range)
+{
+    if (range->start <= 0 || range->end < range->start || range->end > latest_ns) {
+        run->losses.untimed++;
+        return;
+    }
+    size_t span = span_table_add(&run->spans);
+    run->spans.kind[span] = SPAN_ANNOTATION;
+    run->spans.start[span] = range->start;
+    run->spans.end[span] = range->end;
+    run->spans.thread[span] = thread_of(r, run, range->thread);
+    run->spans.name[span] = cupti_texts_hashed(&r->texts, range->name, run, "(name lost)");
+    run->spans.detail[span] = range->domain ? cupti_texts_hashed(&r->texts, range->domain, run, "") : 0;
+}
+
+static void on_synchronization(struct cupti_records *r, struct run *run,
+                               const struct activity_synchronization *s)
+{
+    static const char *const kinds[] = {"Unknown Sync", "Event Sync", "Stream Wait Event", "Stream Sync",
+                                        "Context Sync"};
+    struct interval time;
+    if (s->type == 2 || s->end == 0 || !times(r, run, s->start, s->end, &time))
+        return; /* a stream's wait for an event has no length on the host */
+    struct wait *wait = vec_new(&run->waits);
+    wait->start = time.start;
+    wait->end = time.end;
+    wait->kind = intern_puts(&run->strings, kinds[s->type < 5 ? s->type : 0]);
+    wait->stream = wait->on_stream = NONE;
+}
+
+static void on_device(struct cupti_records *r, struct run *run, const struct activity_device *d)
+{
+    uint32_t index = run_device(run, r->source, d->id); /* may move the table */
+    struct device *device = &run->devices.at[index];
+    device->vendor = VENDOR_NVIDIA;
+    device->name = cupti_texts_at(&r->texts, d->name, r->log_length, run, "");
+    device->cc_major = (int32_t)d->cc_major;
+    device->cc_minor = (int32_t)d->cc_minor;
+    device->sm_count = (int32_t)d->multiprocessors;
+    device->warp_size = (int32_t)d->warp_size;
+    device->max_warps_per_sm = (int32_t)d->max_warps_per_sm;
+    device->max_threads_per_sm = (int32_t)(d->max_warps_per_sm * d->warp_size);
+    device->max_blocks_per_sm = (int32_t)d->max_blocks_per_sm;
+    device->regs_per_sm = (int32_t)d->max_registers_per_sm;
+    device->shared_bytes_per_sm = d->max_shared_bytes_per_sm;
+    device->memory_bytes = (int64_t)d->memory_bytes;
+    device->memory_bandwidth_bytes_per_s =
+        d->memory_bandwidth_kbytes_per_s < UINT32_MAX ? (int64_t)d->memory_bandwidth_kbytes_per_s * 1000 : 0;
+    device->l2_bytes = d->l2_bytes;
+    device->clock_hz = (int64_t)d->clock_khz * 1000;
+    char uuid[48];
+    const uint8_t *u = d->uuid;
+    snprintf(uuid, sizeof uuid, "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
+             u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14],
+             u[15]);
+    device->uuid = intern_puts(&run->strings, uuid);
+}
+
+/* What each kind needs at least: less is not a record of that kind. */
+static uint32_t least_bytes(uint32_t kind)
+{
+    switch (kind) {
+    case ACTIVITY_KERNEL:
+        return sizeof(struct activity_kernel);
+    case ACTIVITY_MEMCPY:
+        return sizeof(struct activity_memcpy);
+    case ACTIVITY_MEMCPY_P2P:
+        return sizeof(struct activity_memcpy_p2p);
+    case ACTIVITY_MEMSET:
+        return sizeof(struct activity_memset);
+    case ACTIVITY_GRAPH:
+        return sizeof(struct activity_graph);
+    case ACTIVITY_RUNTIME:
+    case ACTIVITY_DRIVER:
+        return sizeof(struct activity_api);
+    case ACTIVITY_OVERHEAD:
+        return sizeof(struct activity_overhead);
+    case ACTIVITY_SYNCHRONIZATION:
+        return sizeof(struct activity_synchronization);
+    case ACTIVITY_DEVICE:
+        return sizeof(struct activity_device);
+    case RING_RANGE:
+        return sizeof(struct ring_range);
+    default:
+        return sizeof(uint32_t);
+    }
+}
+
+static void on_record(struct cupti_records *r, struct run *run, uint32_t kind, const void *record)
+{
+    switch (kind) {
+    case ACTIVITY_KERNEL:
+        on_kernel(r, run, record);
+        break;
+    case ACTIVITY_MEMCPY:
+        on_memcpy(r, run, record);
+        break;
+    case ACTIVITY_MEMCPY_P2P:
+        on_memcpy_p2p(r, run, record);
+        break;
+    case ACTIVITY_MEMSET:
+        on_memset(r, run, record);
+        break;
+    case ACTIVITY_GRAPH:
+        on_graph(r, run, record);
+        break;
+    case ACTIVITY_RUNTIME:
+    case ACTIVITY_DRIVER:
+        on_api(r, run, record);
+        break;
+    case ACTIVITY_OVERHEAD:
+        on_overhead(r, run, record);
+        break;
+    case ACTIVITY_SYNCHRONIZATION:
+        on_synchronization(r, run, record);
+        break;
+    case ACTIVITY_DEVICE:
+        on_device(r, run, record);
+        break;
+    case RING_RANGE:
+        on_range(r, run, record);
+        break;
+    default:
+        r->unknown++;
+    }
+}
+
+/* Each record is copied first: the target could change it while it is read, and its place need not be
+ * aligned. */
+void cupti_records_decode(struct cupti_records *r, struct run *run, const uint8_t *data, uint64_t valid,
+                          const _Atomic uint32_t record_bytes[static RING_KINDS])
+{
+    union {
+        struct activity_kernel kernel;
+        struct activity_device device;
+        uint8_t bytes[256];
+    } record;
+    for (uint64_t at = 0; at + sizeof(uint32_t) <= valid;) {
+        uint32_t kind;
+        memcpy(&kind, data + at, sizeof kind);
+        if (kind == 0)
+            break;
+        uint32_t bytes =
+            kind < RING_KINDS ? atomic_load_explicit(&record_bytes[kind], memory_order_relaxed) : 0;
+        if (bytes < least_bytes(kind) || bytes > valid - at) {
+            r->unknown++; /* without its length the rest of the slot cannot be read */
+            break;
+        }
+        memcpy(&record, data + at, bytes < sizeof record ? bytes : sizeof record);
+        on_record(r, run, kind, &record);
+        at += bytes;
+        r->count++;
+    }
+}

@@ -1,0 +1,26 @@
+/* Decoding of records: what CUPTI and the library wrote into a slot, as rows of a run. */
+#ifndef WARPLIGHT_SOURCE_CUPTI_RECORDS_H
+#define WARPLIGHT_SOURCE_CUPTI_RECORDS_H
+
+#include "source/cupti_texts.h"
+
+struct cupti_records {
+    uint32_t source, process; /* of the run */
+    int64_t pid;              /* as the target sees it */
+    int64_t realtime_ns;      /* one moment on CLOCK_REALTIME … */
+    int64_t cupti_ns;         /* … and on CUPTI's clock */
+    int64_t shift_ns;         /* added to CUPTI's times; UNKNOWN until the first record */
+    struct cupti_texts texts;
+    uint64_t log_length;  /* of the texts, when the slot that is being read was handed over */
+    uint32_t last_thread; /* look-up cache: tid of last_thread_id */
+    uint32_t last_thread_id;
+    int64_t count;   /* decoded */
+    int64_t unknown; /* of a kind or size that is not understood */
+};
+
+/* Adds the records in valid bytes of a slot to the run. record_bytes are the lengths that the library found.
+ * A kind of 0 ends it: the rest was not written. */
+void cupti_records_decode(struct cupti_records *r, struct run *run, const uint8_t *data, uint64_t valid,
+                          const _Atomic uint32_t record_bytes[static RING_KINDS]);
+
+#endif
