@@ -6,6 +6,9 @@
 TABLE_DEFINE(op_table, RUN_OPS)
 TABLE_DEFINE(span_table, RUN_SPANS)
 TABLE_DEFINE(sample_table, RUN_SAMPLES)
+TABLE_DEFINE(counter_table, RUN_COUNTERS)
+TABLE_DEFINE(place_table, RUN_PLACES)
+TABLE_DEFINE(place_counter_table, RUN_PLACE_COUNTERS)
 
 void run_init(struct run *run)
 {
@@ -32,6 +35,11 @@ void run_release(struct run *run)
     op_table_release(&run->ops);
     span_table_release(&run->spans);
     sample_table_release(&run->samples);
+    vec_release(&run->profiles);
+    vec_release(&run->codes);
+    counter_table_release(&run->counters);
+    place_table_release(&run->places);
+    place_counter_table_release(&run->place_counters);
     map_release(&run->by_device);
     map_release(&run->by_process);
     map_release(&run->by_thread);

@@ -18,6 +18,7 @@
 #include "base/intern.h"
 #include "base/time.h"
 #include "base/vec.h"
+#include "model/profile.h"
 #include "model/table.h"
 
 /* ---- where things happen ------------------------------------------------------------------------------- */
@@ -245,6 +246,12 @@ struct run {
     struct op_table ops;
     struct span_table spans;
     struct sample_table samples;
+    /* model/profile.h */
+    VEC(struct kernel_profile) profiles;
+    VEC(struct kernel_code) codes;
+    struct counter_table counters;
+    struct place_table places;
+    struct place_counter_table place_counters;
     struct losses losses;
     bool sealed;
     /* look-up tables for the run_*() calls below */
