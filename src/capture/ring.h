@@ -69,6 +69,19 @@ struct ring_range {
     uint64_t domain;    /* 0: the default domain */
 };
 
+/* And PyTorch's operators. */
+enum { RING_OP = 61 };
+/* As PyTorch numbers them (at::RecordScope). */
+enum ring_op_scope { RING_OP_FUNCTION = 0, RING_OP_BACKWARD = 1, RING_OP_SCRIPT = 2, RING_OP_USER = 7 };
+struct ring_op {
+    uint32_t kind; /* RING_OP */
+    uint32_t thread;
+    int64_t start, end; /* CLOCK_REALTIME, ns */
+    uint64_t name;      /* RING_TEXT_HASH key */
+    uint32_t scope;     /* enum ring_op_scope */
+    uint32_t unused;
+};
+
 /* Followed by length bytes and zeros up to a multiple of 8. */
 struct ring_text {
     uint64_t key;

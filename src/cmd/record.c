@@ -23,6 +23,7 @@ struct record_args {
     const char *output;
     bool force;
     bool no_report;
+    bool torch_ops;
 };
 
 #define AT(field) offsetof(struct record_args, field)
@@ -31,6 +32,7 @@ static const struct option options[] = {
      N_("write the recording to FILE (default: PROGRAM-TIME.wlt here)"), AT(output), NULL},
     {"force", 0, OPTION_FLAG, NULL, N_("overwrite FILE if it exists"), AT(force), NULL},
     {"no-report", 0, OPTION_FLAG, NULL, N_("only record; print no report at the end"), AT(no_report), NULL},
+    {"torch-ops", 0, OPTION_FLAG, NULL, N_("also record PyTorch's operators"), AT(torch_ops), NULL},
     OPTION_END,
 };
 #undef AT
@@ -108,6 +110,7 @@ static void remove_recording(int fd, const char *path)
 
 struct session {
     struct cli *cli;
+    const char *wanted; /* besides the usual: words of RING_ENV_OPTIONS */
     struct target target;
     struct collect collect;
     struct wlt_writer *writer;
@@ -198,8 +201,8 @@ static int record_into(struct session *s, int fd, const char *path, char *const 
         s->started_ns = s->flushed_ns = monotonic_ns();
         /* Before it starts: a signal in between would end only one of us. */
         sigprocmask(SIG_BLOCK, &signals, &before);
-        rc = target_start(&s->target, argv, str_text(&library), str_text(&s->collect.folder), "", &before,
-                          err);
+        rc = target_start(&s->target, argv, str_text(&library), str_text(&s->collect.folder), s->wanted,
+                          &before, err);
         if (rc == 0)
             rc = follow(s, &signals, err);
         sigprocmask(SIG_SETMASK, &before, NULL);
@@ -251,6 +254,7 @@ static int run_record(struct cli *cli, const void *values, struct err *err)
 {
     const struct record_args *args = values;
     struct session s = {.cli = cli,
+                        .wanted = args->torch_ops ? "torch-ops" : "",
                         .live = isatty(STDERR_FILENO) && !cli->globals.quiet && !cli->globals.no_progress};
     struct str path = {0};
     int fd = -1;

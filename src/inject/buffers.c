@@ -112,13 +112,13 @@ void buffers_learn_sizes(struct recorder *r)
 void buffers_flush_all(struct recorder *r)
 {
     uint32_t lent[RING_SLOTS];
-    pthread_mutex_lock(&r->lock); /* ranges have a slot, too */
+    records_lock(); /* the library's own records have slots, too */
     for (int slot = 0; slot < RING_SLOTS; slot++) {
         struct ring_slot *s = &r->ring->slots[slot];
-        bool held = slot != r->range_slot && atomic_load(&s->state) == RING_SLOT_LENT;
+        bool held = !records_hold(slot) && atomic_load(&s->state) == RING_SLOT_LENT;
         lent[slot] = held ? atomic_load(&s->lent) : 0;
     }
-    pthread_mutex_unlock(&r->lock);
+    records_unlock();
     r->cupti.ActivityFlushAll(CUPTI_FLUSH_FORCED);
     for (int slot = 0; slot < RING_SLOTS; slot++) {
         struct ring_slot *s = &r->ring->slots[slot];

@@ -16,7 +16,7 @@
 #define EXPORT __attribute__((visibility("default")))
 
 struct recorder recorder = {
-    .start = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER, .closed = true, .range_slot = -1};
+    .start = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER, .closed = true};
 
 EXPORT int InitializeInjection(void);
 
@@ -51,7 +51,8 @@ static void finish(void)
         buffers_flush_all(r);
         buffers_count_dropped(r, NULL, 0);
     }
-    nvtx_flush(r);
+    torch_finish(r);
+    records_flush(r);
     atomic_store_explicit(&r->closed, true, memory_order_release);
     if (atomic_load_explicit(&r->ring->state, memory_order_acquire) != RING_FAILED)
         atomic_store_explicit(&r->ring->state, RING_FINISHED, memory_order_release);
@@ -68,6 +69,7 @@ static void stop(struct recorder *r)
             r->cupti.ActivityDisable(ACTIVITY_DRIVER);
     }
     finish();
+    torch_follow(r);
 }
 
 /* Asks CUPTI for completed buffers now and then, so that a crash loses little and the live view lives. */
@@ -81,7 +83,8 @@ static void *flush_now_and_then(void *unused)
             stop(r);
             break;
         }
-        nvtx_flush(r);
+        torch_follow(r);
+        records_flush(r);
         if (atomic_load_explicit(&r->ring->state, memory_order_acquire) == RING_RECORDING) {
             r->cupti.ActivityFlushAll(CUPTI_FLUSH_COMPLETED);
             buffers_count_dropped(r, NULL, 0);
@@ -115,12 +118,14 @@ static void start_flushing(void)
 static void before_fork(void)
 {
     pthread_mutex_lock(&recorder.start);
+    records_lock();
     pthread_mutex_lock(&recorder.lock);
 }
 
 static void after_fork_in_parent(void)
 {
     pthread_mutex_unlock(&recorder.lock);
+    records_unlock();
     pthread_mutex_unlock(&recorder.start);
 }
 
@@ -133,7 +138,9 @@ static void after_fork_in_child(void)
         munmap(r->ring, RING_FILE_BYTES);
     r->ring = NULL;
     r->started = false;
+    records_forget();
     nvtx_forget();
+    torch_forget();
     after_fork_in_parent();
 }
 
@@ -191,6 +198,7 @@ static struct ring *open_ring(const char *folder)
         ring->version = RING_VERSION;
         ring->pid = (int32_t)getpid();
         ring->record_bytes[RING_RANGE] = sizeof(struct ring_range);
+        ring->record_bytes[RING_OP] = sizeof(struct ring_op);
         atomic_thread_fence(memory_order_release); /* the collector looks for the magic first */
         memcpy(ring->magic, RING_MAGIC, sizeof ring->magic);
         return ring;
@@ -207,12 +215,10 @@ static void start(struct recorder *r, struct ring *ring)
 {
     static bool registered; /* inherited by children, as the registration is */
     pthread_mutex_lock(&r->lock);
-    memset(r->pointers, 0, sizeof r->pointers);
+    memset((void *)r->pointers, 0, sizeof r->pointers);
     for (int slot = 0; slot < RING_SLOTS; slot++)
         atomic_store_explicit(&r->backed[slot], false, memory_order_relaxed);
     r->text_backed = 0;
-    r->range_slot = -1;
-    r->range_bytes = 0;
     r->pid = (int32_t)getpid();
     r->generation++;
     r->ring = ring;
@@ -380,6 +386,7 @@ int InitializeInjection(void)
         return 1;
     }
     enable_all(r);
+    torch_follow(r);
     chain();
     return 1;
 }

@@ -5,9 +5,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 #include <wchar.h>
 
 #include "inject/recorder.h"
@@ -62,54 +59,6 @@ static __thread struct {
     struct open_range at[DEEPEST];
 } stack;
 
-static int64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-/* ---- ranges into slots ----------------------------------------------------------------------------------
- */
-
-static void hand_over(struct recorder *r)
-{
-    if (r->range_slot < 0)
-        return;
-    struct ring_slot *slot = &r->ring->slots[r->range_slot];
-    slot->valid_bytes = r->range_bytes;
-    atomic_store_explicit(&slot->state, RING_SLOT_FULL, memory_order_release);
-    r->range_slot = -1;
-}
-
-void nvtx_flush(struct recorder *r)
-{
-    pthread_mutex_lock(&r->lock);
-    if (r->range_bytes > 0)
-        hand_over(r);
-    r->range_bytes = 0;
-    pthread_mutex_unlock(&r->lock);
-}
-
-static void add_range(struct recorder *r, const struct ring_range *range)
-{
-    pthread_mutex_lock(&r->lock);
-    if (r->range_slot >= 0 && r->range_bytes + sizeof *range > RING_SLOT_BYTES) {
-        hand_over(r);
-        r->range_bytes = 0;
-    }
-    if (r->range_slot < 0)
-        r->range_slot = buffers_take_slot(r);
-    if (r->range_slot >= 0) {
-        memcpy(ring_slot_data(r->ring, r->range_slot) + r->range_bytes, range, sizeof *range);
-        r->range_bytes += (uint32_t)sizeof *range;
-        atomic_fetch_add_explicit(&r->ring->records, 1, memory_order_relaxed);
-    } else {
-        atomic_fetch_add_explicit(&r->ring->dropped_here, 1, memory_order_relaxed);
-    }
-    pthread_mutex_unlock(&r->lock);
-}
-
 /* ---- what applications call -----------------------------------------------------------------------------
  */
 
@@ -125,8 +74,8 @@ static int push(uint64_t domain, const char *name)
         return -1;
     int depth = stack.depth++;
     if (depth < DEEPEST)
-        stack.at[depth] =
-            (struct open_range){.start = now_ns(), .name = texts_hash(r, name ? name : ""), .domain = domain};
+        stack.at[depth] = (struct open_range){
+            .start = recorder_now(), .name = texts_hash(r, name ? name : ""), .domain = domain};
     else
         atomic_fetch_add_explicit(&r->ring->dropped_here, 1, memory_order_relaxed);
     return depth;
@@ -150,12 +99,13 @@ static int pop(uint64_t domain)
     }
     struct open_range range = stack.at[at];
     memmove(&stack.at[at], &stack.at[at + 1], (size_t)(depth - at) * sizeof *stack.at);
-    add_range(r, &(struct ring_range){.kind = RING_RANGE,
-                                      .thread = (uint32_t)syscall(SYS_gettid),
-                                      .start = range.start,
-                                      .end = now_ns(),
-                                      .name = range.name,
-                                      .domain = range.domain});
+    struct ring_range record = {.kind = RING_RANGE,
+                                .thread = records_thread(),
+                                .start = range.start,
+                                .end = recorder_now(),
+                                .name = range.name,
+                                .domain = range.domain};
+    records_add(r, &record, sizeof record);
     return depth;
 }
 

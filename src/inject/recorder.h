@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <time.h>
 
 #include "capture/ring.h"
 #include "inject/cupti.h"
@@ -34,10 +35,9 @@ struct recorder {
      * CUPTI is called. */
     pthread_mutex_t lock;
     uint64_t text_backed; /* bytes of the log that have memory behind them; guarded by lock */
-    uint64_t pointers[KNOWN_POINTERS];
+    _Atomic uint64_t
+        pointers[KNOWN_POINTERS]; /* read without the lock for hashes: those mean one text only */
     uint64_t entries[KNOWN_POINTERS];
-    int range_slot;       /* slot that NVTX ranges go to, or -1; guarded by lock */
-    uint32_t range_bytes; /* used of it */
 };
 
 /* inject.c: makes the ring of this process, once; in a child that was forked, one of its own. False: nothing
@@ -45,6 +45,13 @@ struct recorder {
 bool recorder_open(struct recorder *r);
 /* Tells the user, through the ring, why not everything is recorded. The first sentence stays. */
 void recorder_note(struct recorder *r, const char *why);
+/* The clock of the library's own records: ns since the epoch. */
+static inline int64_t recorder_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
 
 /* options.c: of the environment. Words that it does not know are of a newer collector: they are left out. */
 struct recorder_options options_read(const char *words);
@@ -67,10 +74,30 @@ void buffers_count_dropped(struct recorder *r, void *context, uint32_t stream);
 /* memory.c: gives a part of the ring memory, all zero. False where there is none: it must not be touched. */
 bool memory_back(void *at, size_t bytes);
 
-/* nvtx.c: hands the ranges that have ended over to the collector. */
-void nvtx_flush(struct recorder *r);
-/* Drops the calling thread's open ranges: in the child of a fork they are the parent's. */
+/* records.c: adds a record of the library itself, of the calling thread. Thread-safe. */
+void records_add(struct recorder *r, const void *record, size_t bytes);
+/* The calling thread's number. */
+uint32_t records_thread(void);
+/* Hands over to the collector what was added. */
+void records_flush(struct recorder *r);
+/* Keeps every thread from adding. */
+void records_lock(void);
+void records_unlock(void);
+/* With the lock held: does the slot hold such records? */
+bool records_hold(int slot);
+/* With the lock held: in the child of a fork the slots are the parent's. */
+void records_forget(void);
+
+/* nvtx.c: drops the calling thread's open ranges: in the child of a fork they are the parent's. */
 void nvtx_forget(void);
+
+/* torch.c: registers with PyTorch once it is there, if its operators are wanted, and takes leave when nothing
+ * is recorded. Cheap: called now and then. */
+void torch_follow(struct recorder *r);
+/* Before the end: says so if operators were wanted and PyTorch was never there. */
+void torch_finish(struct recorder *r);
+/* Drops the calling thread's open operators: in the child of a fork they are the parent's. */
+void torch_forget(void);
 
 /* texts.c: appends to the ring's log. Thread-safe. */
 void texts_add(struct recorder *r, enum ring_text_kind kind, uint64_t key, const char *text);

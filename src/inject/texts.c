@@ -72,25 +72,53 @@ void texts_add_pointer(struct recorder *r, uint64_t address)
     pthread_mutex_unlock(&r->lock);
 }
 
+/* Eight bytes at a time: this runs for every operator and range. Each step is one-to-one in what it adds. */
+static uint64_t hash_of(const char *text, uint32_t length)
+{
+    const uint64_t odd = 0x9e3779b97f4a7c15u;
+    uint64_t hash = length * odd;
+    for (uint32_t at = 0; at < length; at += sizeof(uint64_t)) {
+        uint64_t word = 0;
+        uint32_t left = length - at;
+        memcpy(&word, text + at, left < sizeof word ? left : sizeof word);
+        hash = (hash ^ word) * odd;
+        hash ^= hash >> 29;
+    }
+    return hash * odd;
+}
+
+/* Where the key is, or where it should go. A hash that is there stands for its text for good. */
+static uint32_t find_key(struct recorder *r, uint64_t key, bool *found)
+{
+    uint32_t slot = (uint32_t)(key >> 40) & (KNOWN_POINTERS - 1);
+    for (int tries = 0; tries < 8; tries++, slot = (slot + 1) & (KNOWN_POINTERS - 1)) {
+        uint64_t there = atomic_load_explicit(&r->pointers[slot], memory_order_acquire);
+        *found = there == key;
+        if (*found || there == 0)
+            return slot;
+    }
+    *found = false;
+    return slot;
+}
+
 uint64_t texts_hash(struct recorder *r, const char *text)
 {
     uint32_t length = (uint32_t)strnlen(text, LONGEST_TEXT);
-    uint64_t key = 0xcbf29ce484222325u; /* FNV-1a: names of ranges are short */
-    for (uint32_t i = 0; i < length; i++)
-        key = (key ^ (uint8_t)text[i]) * 0x100000001b3u;
-    key |= 1ull << 63; /* 0 means none; no application has this bit in the addresses that share the table */
+    /* 0 means none; no application has this bit in the addresses that share the table. */
+    uint64_t key = hash_of(text, length) | 1ull << 63;
     if (atomic_load_explicit(&r->closed, memory_order_acquire))
         return key;
+    bool found;
+    find_key(r, key, &found);
+    if (found)
+        return key;
     pthread_mutex_lock(&r->lock);
-    /* Names that differ in their last letters differ little in the middle of such a key: mix it. */
-    uint32_t slot = (uint32_t)(key * 0x9e3779b97f4a7c15u >> 40) & (KNOWN_POINTERS - 1);
-    for (int tries = 0; tries < 8 && r->pointers[slot] && r->pointers[slot] != key; tries++)
-        slot = (slot + 1) & (KNOWN_POINTERS - 1);
-    if (r->pointers[slot] != key) {
+    uint32_t slot = find_key(r, key, &found);
+    if (!found) {
         uint64_t at = append(r, RING_TEXT_HASH, key, text, length);
         if (at != UINT64_MAX) {
-            r->pointers[slot] = key;
             r->entries[slot] = at;
+            atomic_store_explicit(&r->pointers[slot], key, memory_order_release);
         }
     }
     pthread_mutex_unlock(&r->lock);

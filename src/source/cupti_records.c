@@ -252,6 +252,21 @@ static void on_range(struct cupti_records *r, struct run *run, const struct ring
     run->spans.detail[span] = range->domain ? cupti_texts_hashed(&r->texts, range->domain, run, "") : 0;
 }
 
+/* PyTorch calls what record_function() marks a user's scope. */
+static void on_op(struct cupti_records *r, struct run *run, const struct ring_op *op)
+{
+    if (op->start <= 0 || op->end < op->start || op->end > latest_ns) {
+        run->losses.untimed++;
+        return;
+    }
+    size_t span = span_table_add(&run->spans);
+    run->spans.kind[span] = op->scope == RING_OP_USER ? SPAN_ANNOTATION : SPAN_OP;
+    run->spans.start[span] = op->start;
+    run->spans.end[span] = op->end;
+    run->spans.thread[span] = thread_of(r, run, op->thread);
+    run->spans.name[span] = cupti_texts_hashed(&r->texts, op->name, run, "(name lost)");
+}
+
 static void on_synchronization(struct cupti_records *r, struct run *run,
                                const struct activity_synchronization *s)
 {
@@ -320,6 +335,8 @@ static uint32_t least_bytes(uint32_t kind)
         return sizeof(struct activity_device);
     case RING_RANGE:
         return sizeof(struct ring_range);
+    case RING_OP:
+        return sizeof(struct ring_op);
     default:
         return sizeof(uint32_t);
     }
@@ -358,6 +375,9 @@ static void on_record(struct cupti_records *r, struct run *run, uint32_t kind, c
         break;
     case RING_RANGE:
         on_range(r, run, record);
+        break;
+    case RING_OP:
+        on_op(r, run, record);
         break;
     default:
         r->unknown++;
