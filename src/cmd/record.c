@@ -14,6 +14,7 @@
 #include "export/wlt_write.h"
 #include "source/collect.h"
 #include "source/facts.h"
+#include "source/gpu_watch.h"
 #include "source/target.h"
 #include "view/view.h"
 
@@ -113,6 +114,7 @@ struct session {
     const char *wanted; /* besides the usual: words of RING_ENV_OPTIONS */
     struct target target;
     struct collect collect;
+    struct gpu_watch gpus;
     struct wlt_writer *writer;
     struct run run;
     int64_t started_ns, flushed_ns;
@@ -165,6 +167,7 @@ static int follow(struct session *s, const sigset_t *signals, struct err *err)
             break;
         pass_on_next_signal(s, signals);
         collect_drain(&s->collect, &s->run);
+        gpu_watch_poll(&s->gpus, &s->run);
         if (s->run.ops.count + s->run.spans.count > FLUSH_ROWS ||
             monotonic_ns() - s->flushed_ns > FLUSH_EVERY_NS)
             rc = flush_rows(s, err);
@@ -177,6 +180,7 @@ static int follow(struct session *s, const sigset_t *signals, struct err *err)
     }
     collect_finish(&s->collect, &s->run);
     collect_facts(&s->collect, &s->run);
+    gpu_watch_finish(&s->gpus, &s->run);
     return flush_rows(s, err);
 }
 
@@ -191,6 +195,7 @@ static int record_into(struct session *s, int fd, const char *path, char *const 
     sigaddset(&signals, SIGHUP);
     run_init(&s->run);
     uint32_t source = run_add_source(&s->run, path, "warplight recording");
+    gpu_watch_open(&s->gpus, source);
     int rc = target_find_library(&library, err);
     if (rc == 0)
         rc = collect_open(&s->collect, source, err);
@@ -278,6 +283,7 @@ static int run_record(struct cli *cli, const void *values, struct err *err)
     if (fd >= 0)
         close(fd);
     collect_close(&s.collect);
+    gpu_watch_close(&s.gpus);
     run_release(&s.run);
     free(argv);
     str_release(&path);

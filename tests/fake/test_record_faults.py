@@ -294,7 +294,7 @@ class Faults(unittest.TestCase):
         size = os.path.getsize(self.file)
         wait_for(lambda: os.path.getsize(self.file) > size)
         wait_for(lambda: sum(kernel["count"] for kernel in self.report()["kernels"]) == 1000)
-        target = int(subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True).stdout)
+        target = int(subprocess.run(["pgrep", "-P", str(process.pid), "fake-app"], capture_output=True, text=True).stdout)
         process.kill()
         process.wait(60)
         self.assertTrue(alive(target))

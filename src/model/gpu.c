@@ -1,0 +1,149 @@
+#include "model/gpu.h"
+
+#include <string.h>
+
+#include "base/i18n.h"
+#include "base/number.h"
+
+#define FACT_ROW(field_, key_, unit_, title_)                                                                \
+    {.key = key_, .title = title_, .unit = unit_, .offset = offsetof(struct gpu_facts, field_)},
+#define SAMPLE_ROW(field_, key_, unit_, kind_, title_)                                                       \
+    {.key = key_,                                                                                            \
+     .title = title_,                                                                                        \
+     .unit = unit_,                                                                                          \
+     .kind = kind_,                                                                                          \
+     .offset = offsetof(struct gpu_sample, field_)},
+
+const struct gpu_field gpu_fact_fields[] = {GPU_FACT_FIELDS(FACT_ROW){0}};
+const struct gpu_field gpu_sample_fields[] = {GPU_SAMPLE_FIELDS(SAMPLE_ROW){0}};
+
+/* No GPU is near these; what lies beyond is an error code or a sentinel that was taken for a value. */
+static bool is_plausible(enum gpu_unit unit, int64_t value)
+{
+    switch (unit) {
+    case GPU_HZ:
+        return value >= 0 && value <= INT64_C(100000000000);
+    case GPU_MILLIWATTS:
+        return value >= 0 && value <= 100000000;
+    case GPU_BYTES:
+        return value >= 0 && value <= INT64_C(1) << 50;
+    case GPU_CELSIUS:
+        return value >= -100 && value <= 300;
+    case GPU_PERCENT:
+        return value >= 0 && value <= 100;
+    case GPU_SWITCH:
+        return value == 0 || value == 1;
+    case GPU_TENTHS:
+        return value >= 0 && value <= 10000;
+    case GPU_COUNT:
+    case GPU_MILLIJOULES:
+    case GPU_NS:
+    case GPU_COMPUTE_MODE:
+    case GPU_REASONS:
+        break;
+    }
+    return value >= 0;
+}
+
+void gpu_check(void *facts_or_sample, const struct gpu_field *fields)
+{
+    for (const struct gpu_field *field = fields; field->key; field++) {
+        struct reading *reading = gpu_reading(facts_or_sample, field);
+        if (reading_is_known(*reading) && !is_plausible(field->unit, reading->value))
+            *reading = reading_missing(READING_IMPLAUSIBLE);
+    }
+}
+
+void gpu_missing(void *facts_or_sample, const struct gpu_field *fields, enum reading_state why)
+{
+    for (const struct gpu_field *field = fields; field->key; field++)
+        if (gpu_get(facts_or_sample, field).state == READING_UNREAD)
+            *gpu_reading(facts_or_sample, field) = reading_missing(why);
+}
+
+/* ---- text ------------------------------------------------------------------------------------------------
+ */
+
+static int decimals_of(enum gpu_unit unit)
+{
+    switch (unit) {
+    case GPU_MILLIWATTS:
+    case GPU_MILLIJOULES:
+        return 3;
+    case GPU_PERCENT:
+        return 2;
+    case GPU_TENTHS:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+static int64_t power_of_ten(int exponent)
+{
+    int64_t power = 1;
+    while (exponent-- > 0)
+        power *= 10;
+    return power;
+}
+
+static void add_reasons(struct str *out, int64_t mask)
+{
+    static const char *const names[] = {"idle",       "setting",          "power-cap",        "hardware",
+                                        "sync-boost", "software-thermal", "hardware-thermal", "power-brake",
+                                        "display"};
+    size_t before = out->len;
+    for (size_t bit = 0; bit < sizeof names / sizeof *names; bit++)
+        if (mask & INT64_C(1) << bit)
+            str_addf(out, "%s%s", out->len > before ? "," : "", names[bit]);
+    if (out->len == before)
+        str_puts(out, mask ? "other" : "none");
+}
+
+static void add_compute_mode(struct str *out, int64_t mode)
+{
+    static const char *const names[] = {"default", "exclusive-thread", "prohibited", "exclusive-process"};
+    str_puts(out, mode < (int64_t)(sizeof names / sizeof *names) ? names[mode] : "other");
+}
+
+void gpu_value_add(struct str *out, enum gpu_unit unit, int64_t value)
+{
+    int decimals = decimals_of(unit);
+    if (unit == GPU_SWITCH) {
+        str_puts(out, value ? "on" : "off");
+    } else if (unit == GPU_COMPUTE_MODE) {
+        add_compute_mode(out, value);
+    } else if (unit == GPU_REASONS) {
+        add_reasons(out, value);
+    } else if (decimals) {
+        number_add_int(out, value / power_of_ten(decimals));
+        str_putc(out, '.');
+        number_add_uint(out, (uint64_t)(value % power_of_ten(decimals)), decimals);
+    } else {
+        number_add_int(out, value);
+    }
+}
+
+bool gpu_value_parse(enum gpu_unit unit, const char *text, int64_t *value)
+{
+    int decimals = decimals_of(unit), seen = -1; /* decimals so far; -1 before the point */
+    bool negative = *text == '-', any = false;
+    int64_t sum = 0;
+    if (unit == GPU_SWITCH || unit == GPU_COMPUTE_MODE || unit == GPU_REASONS)
+        return false;
+    for (const char *c = text + negative; *c; c++) {
+        if (*c == '.' && seen < 0) {
+            seen = 0;
+            continue;
+        }
+        if (*c < '0' || *c > '9' || (seen >= 0 && ++seen > decimals) ||
+            __builtin_mul_overflow(sum, 10, &sum) || __builtin_add_overflow(sum, *c - '0', &sum))
+            return false;
+        any = true;
+    }
+    int missing = decimals - (seen < 0 ? 0 : seen);
+    if (!any || __builtin_mul_overflow(sum, power_of_ten(missing), &sum))
+        return false;
+    *value = negative ? -sum : sum;
+    return true;
+}

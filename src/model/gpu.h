@@ -1,0 +1,151 @@
+/* What is known about a GPU as a piece of hardware: what it is (struct gpu_facts) and how it is at a moment
+ * (struct gpu_sample). Back ends fill them; recordings keep them as facts of the run.
+ *
+ * Every number is a struct reading in the unit that its table row names. The tables are the one place that
+ * knows the fields: who prints, writes or checks them walks over a table. */
+#ifndef WARPLIGHT_MODEL_GPU_H
+#define WARPLIGHT_MODEL_GPU_H
+
+#include <stddef.h>
+
+#include "base/str.h"
+#include "model/reading.h"
+
+enum gpu_unit {
+    GPU_COUNT, /* a plain number */
+    GPU_HZ,
+    GPU_MILLIWATTS,  /* as text: watts */
+    GPU_MILLIJOULES, /* as text: joules */
+    GPU_BYTES,
+    GPU_CELSIUS,
+    GPU_NS,
+    GPU_PERCENT,      /* as text: a ratio */
+    GPU_TENTHS,       /* as text: "9.0" */
+    GPU_SWITCH,       /* "on", "off" */
+    GPU_COMPUTE_MODE, /* "default", "prohibited", … */
+    GPU_REASONS,      /* mask of enum gpu_clock_reason: "power-cap,thermal" */
+};
+
+/* X(field, key, unit, title). The key is part of the names of facts (doc/internals/recording.md). */
+#define GPU_FACT_FIELDS(X)                                                                                   \
+    X(compute_capability, "compute_capability", GPU_TENTHS, N_("compute capability"))                        \
+    X(memory, "memory_bytes", GPU_BYTES, N_("memory"))                                                       \
+    X(sm_clock_max, "sm_clock_max_hz", GPU_HZ, N_("highest SM clock"))                                       \
+    X(memory_clock_max, "memory_clock_max_hz", GPU_HZ, N_("highest memory clock"))                           \
+    X(power_limit_min, "power_limit_min_watts", GPU_MILLIWATTS, N_("lowest power limit"))                    \
+    X(power_limit_max, "power_limit_max_watts", GPU_MILLIWATTS, N_("highest power limit"))                   \
+    X(power_limit_default, "power_limit_default_watts", GPU_MILLIWATTS, N_("default power limit"))           \
+    X(slowdown_temperature, "slowdown_celsius", GPU_CELSIUS, N_("slows down at"))                            \
+    X(shutdown_temperature, "shutdown_celsius", GPU_CELSIUS, N_("shuts down at"))                            \
+    X(pcie_generation_max, "pcie_generation_max", GPU_COUNT, N_("highest PCIe generation"))                  \
+    X(pcie_width_max, "pcie_width_max", GPU_COUNT, N_("highest PCIe width"))                                 \
+    X(mig, "mig_mode", GPU_SWITCH, N_("MIG mode"))                                                           \
+    X(persistence, "persistence_mode", GPU_SWITCH, N_("persistence mode"))                                   \
+    X(ecc, "ecc_mode", GPU_SWITCH, N_("ECC"))                                                                \
+    X(compute_mode, "compute_mode", GPU_COMPUTE_MODE, N_("compute mode"))
+
+/* X(field, key, unit, kind, title). GPU_LEVEL: what it is at the moment. GPU_TOTAL: a counter that grows from
+ * when the driver was loaded; its gain is what counts. */
+#define GPU_SAMPLE_FIELDS(X)                                                                                 \
+    X(sm_clock, "sm_clock_hz", GPU_HZ, GPU_LEVEL, N_("SM clock"))                                            \
+    X(memory_clock, "memory_clock_hz", GPU_HZ, GPU_LEVEL, N_("memory clock"))                                \
+    X(clock_reasons, "clock_event_reasons", GPU_REASONS, GPU_LEVEL, N_("what holds the clocks"))             \
+    X(power, "power_watts", GPU_MILLIWATTS, GPU_LEVEL, N_("power"))                                          \
+    X(power_limit, "power_limit_watts", GPU_MILLIWATTS, GPU_LEVEL, N_("power limit in force"))               \
+    X(temperature, "temperature_celsius", GPU_CELSIUS, GPU_LEVEL, N_("GPU temperature"))                     \
+    X(memory_temperature, "memory_temperature_celsius", GPU_CELSIUS, GPU_LEVEL, N_("memory temperature"))    \
+    X(utilization, "gpu_utilization_ratio", GPU_PERCENT, GPU_LEVEL, N_("time with a kernel running"))        \
+    X(memory_utilization, "memory_utilization_ratio", GPU_PERCENT, GPU_LEVEL,                                \
+      N_("time with memory traffic"))                                                                        \
+    X(memory_used, "memory_used_bytes", GPU_BYTES, GPU_LEVEL, N_("memory used"))                             \
+    X(pcie_generation, "pcie_generation", GPU_COUNT, GPU_LEVEL, N_("PCIe generation"))                       \
+    X(pcie_width, "pcie_width", GPU_COUNT, GPU_LEVEL, N_("PCIe width"))                                      \
+    X(performance_state, "performance_state", GPU_COUNT, GPU_LEVEL, N_("performance state (P…)"))            \
+    X(ecc_uncorrected, "ecc_uncorrected_count", GPU_COUNT, GPU_LEVEL,                                        \
+      N_("uncorrected ECC errors since the driver was loaded"))                                              \
+    X(remapped_uncorrectable, "remapped_rows_uncorrectable_count", GPU_COUNT, GPU_LEVEL,                     \
+      N_("memory rows remapped after uncorrectable errors"))                                                 \
+    X(remap_pending, "row_remap_pending", GPU_SWITCH, GPU_LEVEL, N_("row remapping waits for a reset"))      \
+    X(remap_failed, "row_remap_failed", GPU_SWITCH, GPU_LEVEL, N_("row remapping failed"))                   \
+    X(energy, "energy_joules", GPU_MILLIJOULES, GPU_TOTAL, N_("energy"))                                     \
+    X(power_cap_time, "power_cap_ns", GPU_NS, GPU_TOTAL, N_("clocks held by the power limit"))               \
+    X(software_thermal_time, "software_thermal_ns", GPU_NS, GPU_TOTAL,                                       \
+      N_("clocks held by heat, by the driver"))                                                              \
+    X(hardware_thermal_time, "hardware_thermal_ns", GPU_NS, GPU_TOTAL,                                       \
+      N_("clocks held by heat, by the hardware"))                                                            \
+    X(thermal_time, "thermal_ns", GPU_NS, GPU_TOTAL, N_("clocks held by heat"))                              \
+    X(power_brake_time, "power_brake_ns", GPU_NS, GPU_TOTAL, N_("clocks held by an external power brake"))   \
+    X(sync_boost_time, "sync_boost_ns", GPU_NS, GPU_TOTAL,                                                   \
+      N_("clocks held by another GPU of a sync boost group"))
+
+enum { GPU_NAME_BYTES = 96, GPU_UUID_BYTES = 96, GPU_BUS_BYTES = 32, GPU_VBIOS_BYTES = 32 };
+
+/* Texts are "" where they are not known. */
+struct gpu_facts {
+    char uuid[GPU_UUID_BYTES]; /* "GPU-…", as the driver spells it */
+    char name[GPU_NAME_BYTES];
+    char bus[GPU_BUS_BYTES]; /* PCI address: "0000:3b:00.0" */
+    char vbios[GPU_VBIOS_BYTES];
+#define GPU_READING(field, ...) struct reading field;
+    GPU_FACT_FIELDS(GPU_READING)
+};
+
+struct gpu_sample {
+    int64_t time_ns; /* CLOCK_REALTIME, before the first of its calls */
+    GPU_SAMPLE_FIELDS(GPU_READING)
+#undef GPU_READING
+};
+
+enum gpu_field_kind { GPU_LEVEL, GPU_TOTAL };
+
+struct gpu_field {
+    const char *key, *title; /* title: a msgid */
+    enum gpu_unit unit;
+    enum gpu_field_kind kind;
+    size_t offset; /* of the struct reading */
+};
+
+/* Tables that end with a row without key. */
+extern const struct gpu_field gpu_fact_fields[], gpu_sample_fields[];
+
+static inline struct reading *gpu_reading(void *facts_or_sample, const struct gpu_field *field)
+{
+    return (struct reading *)((char *)facts_or_sample + field->offset);
+}
+static inline struct reading gpu_get(const void *facts_or_sample, const struct gpu_field *field)
+{
+    return *(const struct reading *)((const char *)facts_or_sample + field->offset);
+}
+
+/* Marks known readings that no GPU can have (40000 °C, 300 %) as implausible. */
+void gpu_check(void *facts_or_sample, const struct gpu_field *fields);
+/* Marks everything that nobody looked at with why. */
+void gpu_missing(void *facts_or_sample, const struct gpu_field *fields, enum reading_state why);
+
+/* Appends a known value as machines read it: no locale, the unit of the field's key. */
+void gpu_value_add(struct str *out, enum gpu_unit unit, int64_t value);
+/* Reads a number back: watts and joules with up to three decimals, ratios with two. False for what is none,
+ * and for units that are written as names. */
+bool gpu_value_parse(enum gpu_unit unit, const char *text, int64_t *value);
+
+/* What holds the clocks down, as NVML's clock event reasons number them. */
+enum gpu_clock_reason {
+    GPU_CLOCK_IDLE = 1 << 0,
+    GPU_CLOCK_SETTING = 1 << 1, /* the clocks that somebody set */
+    GPU_CLOCK_POWER_CAP = 1 << 2,
+    GPU_CLOCK_HARDWARE_SLOWDOWN = 1 << 3, /* one of the two hardware reasons below, or an older GPU */
+    GPU_CLOCK_SYNC_BOOST = 1 << 4,
+    GPU_CLOCK_SOFTWARE_THERMAL = 1 << 5,
+    GPU_CLOCK_HARDWARE_THERMAL = 1 << 6,
+    GPU_CLOCK_POWER_BRAKE = 1 << 7,
+    GPU_CLOCK_DISPLAY = 1 << 8,
+};
+
+/* Facts and counters of a recording that an analysis looks for by name. */
+#define GPU_FACT_PREFIX        "gpu."
+#define GPU_SERIES_SM_CLOCK    "SM clock"
+#define GPU_SERIES_POWER_CAP   "clocks held by power limit"
+#define GPU_SERIES_HEAT        "clocks held by heat"
+#define GPU_SERIES_POWER_BRAKE "clocks held by power brake"
+
+#endif

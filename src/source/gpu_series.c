@@ -1,0 +1,71 @@
+#include "source/gpu_series.h"
+
+/* Counters that are levels, in the units of run->series. */
+static const struct {
+    const char *name;
+    size_t offset;
+    enum counter_unit unit;
+    double scale;
+} levels[] = {
+    {GPU_SERIES_SM_CLOCK, offsetof(struct gpu_sample, sm_clock), UNIT_HZ, 1},
+    {"memory clock", offsetof(struct gpu_sample, memory_clock), UNIT_HZ, 1},
+    {"power", offsetof(struct gpu_sample, power), UNIT_WATTS, 1e-3},
+    {"GPU temperature", offsetof(struct gpu_sample, temperature), UNIT_CELSIUS, 1},
+    {"memory temperature", offsetof(struct gpu_sample, memory_temperature), UNIT_CELSIUS, 1},
+    {"memory used", offsetof(struct gpu_sample, memory_used), UNIT_BYTES, 1},
+    {"GPU utilization", offsetof(struct gpu_sample, utilization), UNIT_RATIO, 1e-2},
+    {"clock event reasons", offsetof(struct gpu_sample, clock_reasons), UNIT_NONE, 1},
+    {"PCIe generation", offsetof(struct gpu_sample, pcie_generation), UNIT_NONE, 1},
+    {"PCIe width", offsetof(struct gpu_sample, pcie_width), UNIT_NONE, 1},
+};
+
+static void add(struct run *run, uint32_t device, const char *name, enum counter_unit unit, int64_t time,
+                double value)
+{
+    size_t row = sample_table_add(&run->samples);
+    run->samples.time[row] = time;
+    run->samples.value[row] = value;
+    run->samples.series[row] = run_series(run, name, device, NONE, unit);
+}
+
+/* Reasons overlap (the driver acts on what the hardware does): the larger gain is the time held. */
+static struct reading larger(struct reading a, struct reading b)
+{
+    if (!reading_is_known(a))
+        return b;
+    return reading_is_known(b) && b.value > a.value ? b : a;
+}
+
+static void add_held(struct run *run, uint32_t device, const char *name, int64_t *owed, struct reading gain,
+                     const struct gpu_sample *before, const struct gpu_sample *sample)
+{
+    int64_t elapsed = sample->time_ns - before->time_ns;
+    if (!reading_is_known(gain) || elapsed <= 0)
+        return;
+    if (__builtin_add_overflow(*owed, gain.value, owed))
+        *owed = 0; /* no such time can be: the counter is nonsense */
+    int64_t held = min_ns(*owed, elapsed);
+    *owed -= held;
+    add(run, device, name, UNIT_RATIO, sample->time_ns, (double)held / (double)elapsed);
+}
+
+void gpu_series_add(struct gpu_series *series, struct run *run, uint32_t device,
+                    const struct gpu_sample *before, const struct gpu_sample *sample)
+{
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+        struct reading reading;
+        memcpy(&reading, (const char *)sample + levels[i].offset, sizeof reading);
+        if (reading_is_known(reading))
+            add(run, device, levels[i].name, levels[i].unit, sample->time_ns,
+                (double)reading.value * levels[i].scale);
+    }
+    struct reading heat =
+        larger(larger(reading_gain(before->software_thermal_time, sample->software_thermal_time),
+                      reading_gain(before->hardware_thermal_time, sample->hardware_thermal_time)),
+               reading_gain(before->thermal_time, sample->thermal_time));
+    add_held(run, device, GPU_SERIES_POWER_CAP, &series->power_cap_ns,
+             reading_gain(before->power_cap_time, sample->power_cap_time), before, sample);
+    add_held(run, device, GPU_SERIES_HEAT, &series->heat_ns, heat, before, sample);
+    add_held(run, device, GPU_SERIES_POWER_BRAKE, &series->power_brake_ns,
+             reading_gain(before->power_brake_time, sample->power_brake_time), before, sample);
+}

@@ -1,0 +1,19 @@
+/* GPU samples as counters of a run. */
+#ifndef WARPLIGHT_SOURCE_GPU_SERIES_H
+#define WARPLIGHT_SOURCE_GPU_SERIES_H
+
+#include "model/gpu.h"
+#include "model/run.h"
+
+/* What the driver counted of clocks held down and is not given out yet. It counts in steps that may be longer
+ * than the time between two samples; no interval can have been held for longer than it lasted. */
+struct gpu_series {
+    int64_t power_cap_ns, heat_ns, power_brake_ns;
+};
+
+/* Adds what is known of a sample, and for what reason clocks were held down since the one before, as a share
+ * of that time. */
+void gpu_series_add(struct gpu_series *series, struct run *run, uint32_t device,
+                    const struct gpu_sample *before, const struct gpu_sample *sample);
+
+#endif

@@ -1,0 +1,259 @@
+#include "source/gpu_watch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "source/gpu_facts.h"
+#include "source/pci.h"
+
+enum { LAST_WORD_MS = 1000 };
+/* Of GPUs: a target can claim to use any number. */
+enum { MOST_GPUS = 2 * PCI_MOST_GPUS };
+
+/* ---- the worker's life -----------------------------------------------------------------------------------
+ */
+
+/* Closes everything from first on. */
+static void close_from(int first)
+{
+    enum { MOST_FDS = 4096 }; /* on kernels without close_range(): more were not open yet when we started */
+    if (close_range((unsigned)first, ~0u, 0) == 0)
+        return;
+    for (int fd = first; fd < MOST_FDS; fd++)
+        close(fd);
+}
+
+/* In the child. Nothing of the recording may stay open in it: should a call never return, it lives on. What
+ * the terminal sends is not meant for it. It ends by a signal, because neither this program nor the vendor's
+ * library has anything left to tidy up there. */
+static void be_worker(int fd)
+{
+    enum { OWN = STDERR_FILENO + 1 };
+    const struct rlimit no_core = {0};
+    sigset_t meant_for_others;
+    sigemptyset(&meant_for_others);
+    sigaddset(&meant_for_others, SIGINT);
+    sigaddset(&meant_for_others, SIGQUIT);
+    sigaddset(&meant_for_others, SIGTERM);
+    sigaddset(&meant_for_others, SIGHUP);
+    sigprocmask(SIG_BLOCK, &meant_for_others, NULL);
+    prctl(PR_SET_NAME, "warplight-gpus");
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    setrlimit(RLIMIT_CORE, &no_core);
+    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int standard = STDIN_FILENO; standard <= STDERR_FILENO; standard++)
+        dup2(nothing, standard);
+    dup2(fd, OWN);
+    close_from(OWN + 1);
+    gpu_worker_run(OWN);
+    kill(getpid(), SIGKILL);
+}
+
+void gpu_watch_open(struct gpu_watch *w, uint32_t source)
+{
+    int ends[2];
+    *w = (struct gpu_watch){.source = source};
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+        return;
+    pid_t worker = fork();
+    if (worker == 0)
+        be_worker(ends[1]);
+    close(ends[1]);
+    if (worker < 0) {
+        close(ends[0]);
+        return;
+    }
+    w->worker = worker;
+    w->fd = ends[0];
+}
+
+/* Ends it, whatever it does. One that hangs in the kernel stays behind and is not waited for. */
+static void give_up(struct gpu_watch *w)
+{
+    if (w->worker <= 0)
+        return;
+    close(w->fd);
+    kill(w->worker, SIGKILL);
+    waitpid(w->worker, NULL, WNOHANG);
+    w->worker = 0;
+}
+
+/* ---- messages --------------------------------------------------------------------------------------------
+ */
+
+/* Finds or adds; NULL where there are too many. */
+static struct gpu_seen *gpu_of(struct gpu_watch *w, const char *uuid)
+{
+    vec_each (&w->gpus, gpu)
+        if (strcmp(gpu->uuid, uuid) == 0)
+            return gpu;
+    if (w->gpus.count >= MOST_GPUS)
+        return NULL;
+    struct gpu_seen *gpu = vec_new(&w->gpus);
+    snprintf(gpu->uuid, sizeof gpu->uuid, "%s", uuid);
+    gpu->device = NONE;
+    return gpu;
+}
+
+static void take_sample(struct gpu_watch *w, struct run *run, struct gpu_seen *gpu,
+                        const struct gpu_sample *sample)
+{
+    if (!gpu->has_sample) {
+        gpu->first = *sample;
+        if (gpu->device != NONE)
+            gpu_facts_moment(run, w->source, gpu->uuid, "start", sample);
+    } else if (gpu->device != NONE) {
+        gpu_series_add(&gpu->series, run, gpu->device, &gpu->last, sample);
+    }
+    gpu->has_sample = true;
+    gpu->last = *sample;
+}
+
+static void take_message(struct gpu_watch *w, struct run *run, const struct gpu_message *m)
+{
+    if (m->kind == GPU_MESSAGE_LIBRARY) {
+        w->has_library = true;
+        gpu_facts_library(run, w->source, m->library.state, m->library.driver, m->library.cuda);
+        return;
+    }
+    struct gpu_seen *gpu = gpu_of(w, m->uuid);
+    if (!gpu)
+        return;
+    if (m->kind == GPU_MESSAGE_MISSING) {
+        gpu->missing = m->state;
+    } else if (m->kind == GPU_MESSAGE_SAMPLE) {
+        take_sample(w, run, gpu, &m->sample);
+    } else if (!gpu->has_facts) {
+        gpu->has_facts = true;
+        gpu->facts = m->facts;
+        if (gpu->device != NONE)
+            gpu_facts_static(run, w->source, &gpu->facts);
+    }
+}
+
+/* Takes what is there. The worker's texts are no strings until they are shown to end. */
+static void take_messages(struct gpu_watch *w, struct run *run)
+{
+    struct gpu_message message;
+    while (w->worker > 0) {
+        ssize_t length = recv(w->fd, &message, sizeof message, MSG_DONTWAIT);
+        if (length < 0 && (errno == EAGAIN || errno == EINTR))
+            return;
+        if (length != sizeof message) { /* it has ended, or crashed */
+            give_up(w);
+            return;
+        }
+        message.uuid[sizeof message.uuid - 1] = '\0';
+        take_message(w, run, &message);
+    }
+}
+
+static void order(const struct gpu_watch *w, enum gpu_command_kind kind, const char *uuid)
+{
+    struct gpu_command command = {.kind = kind};
+    snprintf(command.uuid, sizeof command.uuid, "%s", uuid);
+    if (w->worker > 0)
+        send(w->fd, &command, sizeof command, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* The target uses this device: from now on it is watched, and what is known of it belongs to the run. */
+static void start_watching(struct gpu_watch *w, struct run *run, uint32_t device, const char *uuid)
+{
+    struct gpu_seen *gpu = gpu_of(w, uuid);
+    if (!gpu || gpu->device != NONE)
+        return;
+    gpu->device = device;
+    order(w, GPU_COMMAND_WATCH, uuid);
+    if (gpu->has_facts)
+        gpu_facts_static(run, w->source, &gpu->facts);
+    if (gpu->has_sample)
+        gpu_facts_moment(run, w->source, gpu->uuid, "start", &gpu->first);
+}
+
+void gpu_watch_poll(struct gpu_watch *w, struct run *run)
+{
+    take_messages(w, run);
+    for (uint32_t d = 0; d < run->devices.count; d++) {
+        const char *uuid = run_text(run, run->devices.at[d].uuid);
+        if (*uuid && strlen(uuid) < GPU_UUID_BYTES) /* else its record has not come yet */
+            start_watching(w, run, d, uuid);
+    }
+}
+
+/* ---- the end ---------------------------------------------------------------------------------------------
+ */
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static bool anything_to_ask(const struct gpu_watch *w)
+{
+    vec_each (&w->gpus, gpu)
+        if (gpu->device != NONE)
+            return true;
+    return false;
+}
+
+static void add_end(const struct gpu_watch *w, struct run *run, const struct gpu_seen *gpu,
+                    enum reading_state why)
+{
+    if (!gpu->has_sample) {
+        gpu_facts_why(run, w->source, gpu->uuid, NULL, gpu->missing ? gpu->missing : why);
+        return;
+    }
+    if (gpu->last.time_ns == gpu->first.time_ns) {
+        gpu_facts_why(run, w->source, gpu->uuid, "end", why);
+        return;
+    }
+    gpu_facts_moment(run, w->source, gpu->uuid, "end", &gpu->last);
+    gpu_facts_gains(run, w->source, gpu->uuid, &gpu->first, &gpu->last);
+}
+
+/* Waits for the worker's last values. Returns why there are none, or no more. */
+static enum reading_state wait_for_worker(struct gpu_watch *w, struct run *run)
+{
+    if (w->worker <= 0)
+        return READING_FAILED; /* it could not be started, or has crashed */
+    order(w, GPU_COMMAND_FINISH, "");
+    int64_t end = now_ms() + LAST_WORD_MS;
+    for (int64_t left = LAST_WORD_MS; w->worker > 0 && left > 0; left = end - now_ms()) {
+        struct pollfd waiting = {.fd = w->fd, .events = POLLIN};
+        poll(&waiting, 1, (int)left);
+        take_messages(w, run);
+    }
+    return w->worker > 0 ? READING_NO_ANSWER : READING_FAILED;
+}
+
+void gpu_watch_finish(struct gpu_watch *w, struct run *run)
+{
+    gpu_watch_poll(w, run);
+    if (anything_to_ask(w)) {
+        enum reading_state why = wait_for_worker(w, run);
+        if (!w->has_library)
+            gpu_facts_library(run, w->source, why, "", (struct reading){0});
+        vec_each (&w->gpus, gpu)
+            if (gpu->device != NONE)
+                add_end(w, run, gpu, why);
+    }
+    give_up(w);
+}
+
+void gpu_watch_close(struct gpu_watch *w)
+{
+    give_up(w);
+    vec_release(&w->gpus);
+}

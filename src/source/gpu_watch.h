@@ -1,0 +1,47 @@
+/* What the GPUs of a recording are and how they were: as facts at its start and end, and as counters
+ * meanwhile.
+ *
+ * The driver is asked in a process of its own, not in a thread: a call that hangs in the kernel cannot be
+ * ended, and a process with such a thread does not end either, so the shell would wait for it. A worker
+ * process is given up after a moment. It also keeps the vendor's library, its threads and its crashes out of
+ * this process.
+ *
+ * No GPU is woken: one is asked only once the target uses it, or while every NVIDIA GPU of the machine is
+ * awake anyway (source/gpu_worker.h).
+ *
+ * Names of the facts: doc/internals/recording.md. */
+#ifndef WARPLIGHT_SOURCE_GPU_WATCH_H
+#define WARPLIGHT_SOURCE_GPU_WATCH_H
+
+#include <sys/types.h>
+
+#include "source/gpu_series.h"
+#include "source/gpu_worker.h"
+
+struct gpu_seen {
+    char uuid[GPU_UUID_BYTES];
+    uint32_t device; /* of the run; NONE while the target has not used it */
+    bool has_facts, has_sample;
+    enum reading_state missing; /* why there are no samples (any more) */
+    struct gpu_facts facts;
+    struct gpu_sample first, last;
+    struct gpu_series series;
+};
+
+struct gpu_watch {
+    uint32_t source; /* of the run */
+    pid_t worker;    /* 0: none, or it has ended, or was given up */
+    int fd;          /* to the worker, while there is one */
+    bool has_library;
+    VEC(struct gpu_seen) gpus;
+};
+
+/* Starts the worker. Call it while this process has no other thread. Without one, the facts say so. */
+void gpu_watch_open(struct gpu_watch *w, uint32_t source);
+/* Tells the worker about new devices of the run and takes what it has said. Never blocks. */
+void gpu_watch_poll(struct gpu_watch *w, struct run *run);
+/* Takes the last values and writes the facts about the end. Waits at most a second for them. */
+void gpu_watch_finish(struct gpu_watch *w, struct run *run);
+void gpu_watch_close(struct gpu_watch *w);
+
+#endif

@@ -1,0 +1,157 @@
+#include "source/gpu_worker.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "base/vec.h"
+#include "source/nvml.h"
+#include "source/pci.h"
+
+enum { MOST_GPUS = PCI_MOST_GPUS };
+
+struct watched {
+    char uuid[GPU_UUID_BYTES];
+    nvml_device device;
+    bool in_use; /* by the target */
+};
+
+struct worker {
+    int fd;
+    bool opened; /* tried to */
+    enum reading_state state;
+    struct nvml nvml;
+    struct watched gpus[MOST_GPUS];
+    size_t count;
+};
+
+/* A message that finds no room is left out: a series gets a hole, and the driver is not kept waiting. */
+static void say(const struct worker *w, const struct gpu_message *message)
+{
+    send(w->fd, message, sizeof *message, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+static bool open_library(struct worker *w)
+{
+    if (w->opened)
+        return w->state == READING_KNOWN;
+    struct gpu_message message = {.kind = GPU_MESSAGE_LIBRARY};
+    w->opened = true;
+    w->state = nvml_open(&w->nvml, NULL);
+    message.library.state = w->state;
+    message.library.cuda = w->nvml.cuda;
+    snprintf(message.library.driver, sizeof message.library.driver, "%s", w->nvml.driver);
+    say(w, &message);
+    return w->state == READING_KNOWN;
+}
+
+static void say_missing(const struct worker *w, const char *uuid, enum reading_state why)
+{
+    struct gpu_message message = {.kind = GPU_MESSAGE_MISSING, .state = why};
+    snprintf(message.uuid, sizeof message.uuid, "%s", uuid);
+    say(w, &message);
+}
+
+static void say_sample(const struct worker *w, const struct watched *gpu, enum nvml_depth depth)
+{
+    struct gpu_message message = {.kind = GPU_MESSAGE_SAMPLE};
+    memcpy(message.uuid, gpu->uuid, sizeof message.uuid);
+    nvml_sample(&w->nvml, gpu->device, depth, &message.sample);
+    say(w, &message);
+}
+
+static struct watched *add_gpu(struct worker *w, nvml_device device)
+{
+    struct gpu_message message = {.kind = GPU_MESSAGE_FACTS};
+    if (w->count == MOST_GPUS)
+        return NULL;
+    nvml_facts(&w->nvml, device, &message.facts);
+    if (!message.facts.uuid[0])
+        return NULL;
+    struct watched *gpu = &w->gpus[w->count++];
+    *gpu = (struct watched){.device = device};
+    memcpy(gpu->uuid, message.facts.uuid, sizeof gpu->uuid);
+    memcpy(message.uuid, message.facts.uuid, sizeof message.uuid);
+    say(w, &message);
+    say_sample(w, gpu, NVML_FULL);
+    return gpu;
+}
+
+static void look_ahead(struct worker *w)
+{
+    struct pci_gpu gpus[PCI_MOST_GPUS];
+    nvml_device device;
+    size_t count = pci_nvidia_gpus(NULL, gpus, PCI_MOST_GPUS);
+    if (!pci_all_awake(gpus, count) || !open_library(w))
+        return;
+    for (size_t i = 0; i < count; i++)
+        if (nvml_find_bus(&w->nvml, gpus[i].bus, &device) == READING_KNOWN)
+            add_gpu(w, device);
+}
+
+static void watch(struct worker *w, const char *uuid)
+{
+    nvml_device device;
+    for (size_t i = 0; i < w->count; i++) {
+        if (strcmp(w->gpus[i].uuid, uuid) == 0) {
+            w->gpus[i].in_use = true;
+            return;
+        }
+    }
+    enum reading_state state = open_library(w) ? nvml_find_uuid(&w->nvml, uuid, &device) : w->state;
+    struct watched *gpu = state == READING_KNOWN ? add_gpu(w, device) : NULL;
+    if (gpu)
+        gpu->in_use = true;
+    else
+        say_missing(w, uuid, state == READING_KNOWN ? READING_FAILED : state);
+}
+
+static void sample_all(const struct worker *w, enum nvml_depth depth)
+{
+    for (size_t i = 0; i < w->count; i++)
+        if (w->gpus[i].in_use)
+            say_sample(w, &w->gpus[i], depth);
+}
+
+/* Takes what has been ordered. False: it is time to end. */
+static bool obey(struct worker *w)
+{
+    struct gpu_command command;
+    for (;;) {
+        ssize_t length = recv(w->fd, &command, sizeof command, MSG_DONTWAIT);
+        if (length != sizeof command)
+            return length < 0 && (errno == EAGAIN || errno == EINTR);
+        command.uuid[sizeof command.uuid - 1] = '\0';
+        if (command.kind == GPU_COMMAND_FINISH) {
+            sample_all(w, NVML_FULL);
+            return false;
+        }
+        watch(w, command.uuid);
+    }
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+void gpu_worker_run(int fd)
+{
+    struct worker w = {.fd = fd};
+    look_ahead(&w);
+    int64_t next = now_ms() + GPU_WORKER_PERIOD_MS;
+    while (obey(&w)) {
+        int64_t now = now_ms();
+        if (now >= next) {
+            sample_all(&w, NVML_LIGHT);
+            next = now + GPU_WORKER_PERIOD_MS; /* counted from here: a slow driver is not asked in a row */
+        }
+        struct pollfd waiting = {.fd = fd, .events = POLLIN};
+        poll(&waiting, 1, w.count ? (int)(next > now ? next - now : 0) : -1);
+    }
+}

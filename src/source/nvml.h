@@ -1,0 +1,150 @@
+/* NVIDIA's management library, opened at run time: no header and no library of the vendor is needed to build,
+ * and a function that a driver lacks makes one value unsupported, never the library.
+ *
+ * Prototypes, structures and numbers are those that NVIDIA publishes in nvml.h (API 10 to 13) and in the
+ * Python bindings nvidia-ml-py (BSD licence); only those that have not changed since they came are used.
+ *
+ * Any call may block for as long as the driver likes, a handle attaches its GPU (and wakes one that sleeps),
+ * and the library crashes where the driver does: whoever must not stop calls it from a process of its own
+ * (source/gpu_watch.h). Calls of different threads wait for each other inside the driver. */
+#ifndef WARPLIGHT_SOURCE_NVML_H
+#define WARPLIGHT_SOURCE_NVML_H
+
+#include "base/err.h"
+#include "model/gpu.h"
+
+typedef struct nvml_device_handle *nvml_device;
+
+struct nvml_pci { /* nvmlPciInfo_t since API 9: _v3 */
+    char bus_legacy[16];
+    unsigned domain, bus, device, device_id, subsystem_id;
+    char bus_id[32]; /* "00000000:3B:00.0" */
+};
+
+struct nvml_memory { /* nvmlMemory_t */
+    unsigned long long total, free, used;
+};
+
+struct nvml_memory_v2 {
+    unsigned version; /* size | 2 << 24 */
+    unsigned long long total, reserved, free, used;
+};
+
+struct nvml_utilization {
+    unsigned gpu, memory; /* percent */
+};
+
+struct nvml_temperature { /* nvmlTemperature_v1_t */
+    unsigned version;     /* size | 1 << 24 */
+    int sensor, celsius;
+};
+
+struct nvml_violation { /* nvmlViolationTime_t */
+    unsigned long long reference_us, violation_ns;
+};
+
+struct nvml_field { /* nvmlFieldValue_t */
+    unsigned id, scope;
+    long long timestamp_us, latency_us;
+    int type; /* enum nvml_type */
+    int code; /* of this field alone */
+    union {
+        double d;
+        unsigned u;
+        unsigned long ul;
+        unsigned long long ull;
+        long long sll;
+        int i;
+        unsigned short us;
+    } value;
+};
+
+/* X(member, symbol, older name with the same parameters or NULL, parameters) */
+#define NVML_CALLS(X)                                                                                        \
+    X(init, "nvmlInit_v2", "nvmlInit", (void))                                                               \
+    X(shutdown, "nvmlShutdown", NULL, (void))                                                                \
+    X(driver_version, "nvmlSystemGetDriverVersion", NULL, (char *, unsigned))                                \
+    X(cuda_version, "nvmlSystemGetCudaDriverVersion_v2", "nvmlSystemGetCudaDriverVersion", (int *))          \
+    X(by_uuid, "nvmlDeviceGetHandleByUUID", NULL, (const char *, nvml_device *))                             \
+    X(by_bus, "nvmlDeviceGetHandleByPciBusId_v2", "nvmlDeviceGetHandleByPciBusId",                           \
+      (const char *, nvml_device *))                                                                         \
+    X(name, "nvmlDeviceGetName", NULL, (nvml_device, char *, unsigned))                                      \
+    X(uuid, "nvmlDeviceGetUUID", NULL, (nvml_device, char *, unsigned))                                      \
+    X(vbios, "nvmlDeviceGetVbiosVersion", NULL, (nvml_device, char *, unsigned))                             \
+    X(pci, "nvmlDeviceGetPciInfo_v3", NULL, (nvml_device, struct nvml_pci *))                                \
+    X(compute_capability, "nvmlDeviceGetCudaComputeCapability", NULL, (nvml_device, int *, int *))           \
+    X(clock, "nvmlDeviceGetClockInfo", NULL, (nvml_device, int, unsigned *))                                 \
+    X(max_clock, "nvmlDeviceGetMaxClockInfo", NULL, (nvml_device, int, unsigned *))                          \
+    X(clock_reasons, "nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons",  \
+      (nvml_device, unsigned long long *))                                                                   \
+    X(performance_state, "nvmlDeviceGetPerformanceState", "nvmlDeviceGetPowerState", (nvml_device, int *))   \
+    X(power, "nvmlDeviceGetPowerUsage", NULL, (nvml_device, unsigned *))                                     \
+    X(power_limit, "nvmlDeviceGetEnforcedPowerLimit", NULL, (nvml_device, unsigned *))                       \
+    X(power_limits, "nvmlDeviceGetPowerManagementLimitConstraints", NULL,                                    \
+      (nvml_device, unsigned *, unsigned *))                                                                 \
+    X(power_limit_default, "nvmlDeviceGetPowerManagementDefaultLimit", NULL, (nvml_device, unsigned *))      \
+    X(energy, "nvmlDeviceGetTotalEnergyConsumption", NULL, (nvml_device, unsigned long long *))              \
+    X(temperature, "nvmlDeviceGetTemperature", NULL, (nvml_device, int, unsigned *))                         \
+    X(temperature_v, "nvmlDeviceGetTemperatureV", NULL, (nvml_device, struct nvml_temperature *))            \
+    X(temperature_threshold, "nvmlDeviceGetTemperatureThreshold", NULL, (nvml_device, int, unsigned *))      \
+    X(utilization, "nvmlDeviceGetUtilizationRates", NULL, (nvml_device, struct nvml_utilization *))          \
+    X(memory, "nvmlDeviceGetMemoryInfo", NULL, (nvml_device, struct nvml_memory *))                          \
+    X(memory_v2, "nvmlDeviceGetMemoryInfo_v2", NULL, (nvml_device, struct nvml_memory_v2 *))                 \
+    X(pcie_generation, "nvmlDeviceGetCurrPcieLinkGeneration", NULL, (nvml_device, unsigned *))               \
+    X(pcie_width, "nvmlDeviceGetCurrPcieLinkWidth", NULL, (nvml_device, unsigned *))                         \
+    X(pcie_generation_max, "nvmlDeviceGetMaxPcieLinkGeneration", NULL, (nvml_device, unsigned *))            \
+    X(pcie_width_max, "nvmlDeviceGetMaxPcieLinkWidth", NULL, (nvml_device, unsigned *))                      \
+    X(mig_mode, "nvmlDeviceGetMigMode", NULL, (nvml_device, unsigned *, unsigned *))                         \
+    X(persistence_mode, "nvmlDeviceGetPersistenceMode", NULL, (nvml_device, int *))                          \
+    X(compute_mode, "nvmlDeviceGetComputeMode", NULL, (nvml_device, int *))                                  \
+    X(ecc_mode, "nvmlDeviceGetEccMode", NULL, (nvml_device, int *, int *))                                   \
+    X(ecc_errors, "nvmlDeviceGetTotalEccErrors", NULL, (nvml_device, int, int, unsigned long long *))        \
+    X(remapped_rows, "nvmlDeviceGetRemappedRows", NULL,                                                      \
+      (nvml_device, unsigned *, unsigned *, unsigned *, unsigned *))                                         \
+    X(violation, "nvmlDeviceGetViolationStatus", NULL, (nvml_device, int, struct nvml_violation *))          \
+    X(fields, "nvmlDeviceGetFieldValues", NULL, (nvml_device, int, struct nvml_field *))
+
+struct nvml {
+    void *library;
+    bool initialized;
+    char driver[80];              /* "580.159.04", "" unknown */
+    struct reading cuda;          /* 1000 × major + 10 × minor, of the driver */
+    bool has_event_reason_fields; /* this driver numbers the thermal and brake counters as nvml_sample.c does
+                                   */
+    struct {
+#define NVML_MEMBER(member, symbol, older, parameters) int(*member) parameters;
+        NVML_CALLS(NVML_MEMBER)
+#undef NVML_MEMBER
+    } call; /* NULL where the driver does not have it */
+};
+
+/* What a call that the driver does not have returns: NVML_ERROR_FUNCTION_NOT_FOUND. */
+enum { NVML_OK = 0, NVML_ABSENT = 13 };
+#define NVML_ASK(n, member, ...) ((n)->call.member ? (n)->call.member(__VA_ARGS__) : NVML_ABSENT)
+
+/* Loads and initialises the library: WARPLIGHT_NVML, else the loader's, else WSL's. READING_KNOWN, or why
+ * not; then err says so in a sentence (it may be NULL). Touches no GPU by itself. */
+enum reading_state nvml_open(struct nvml *n, struct err *err);
+/* Shuts the library down; it stays mapped. */
+void nvml_close(struct nvml *n);
+/* What a return code means for a value. */
+enum reading_state nvml_state(int code);
+/* A value as it came with a return code. */
+static inline struct reading nvml_reading(int code, int64_t value)
+{
+    return code == NVML_OK ? reading_of(value) : reading_missing(nvml_state(code));
+}
+
+/* Attach a GPU by its UUID or PCI address, which wakes it. READING_KNOWN, or why not. */
+enum reading_state nvml_find_uuid(const struct nvml *n, const char *uuid, nvml_device *device);
+enum reading_state nvml_find_bus(const struct nvml *n, const char *bus, nvml_device *device);
+
+/* What it is: about 20 calls, of which some go to the device. */
+void nvml_facts(const struct nvml *n, nvml_device device, struct gpu_facts *facts);
+
+/* How it is. NVML_LIGHT leaves what hardly changes within seconds (limits, errors) unread: about 10 calls,
+ * all answered by the driver, fit for 10 samples a second. */
+enum nvml_depth { NVML_LIGHT, NVML_FULL };
+void nvml_sample(const struct nvml *n, nvml_device device, enum nvml_depth depth, struct gpu_sample *sample);
+
+#endif
