@@ -37,10 +37,11 @@ enum ring_state {
     RING_RECORDING,
     RING_PAUSED,
     RING_FINISHED, /* the process left in good order: everything was flushed */
-    RING_FAILED,   /* nothing is recorded; message says why */
+    RING_FAILED,   /* nothing is recorded; message says why. A pause and a start try once more */
 };
 
-/* What the collector asks for. RING_STOP is final: hand everything over and record no more. */
+/* What the collector asks for, any number of times. RING_PAUSE: hand everything over and record no more until
+ * RING_RECORD. RING_STOP is final. */
 enum ring_wanted { RING_RECORD, RING_PAUSE, RING_STOP };
 
 enum ring_slot_state { RING_SLOT_FREE, RING_SLOT_LENT, RING_SLOT_FULL };
@@ -97,8 +98,8 @@ struct ring {
     uint32_t cupti_version;  /* as cuptiGetVersion() says, 0 unknown */
     uint32_t driver_version; /* as cuDriverGetVersion() says, 0 unknown */
     _Atomic uint32_t wanted; /* enum ring_wanted, set by the collector; a futex that it wakes */
-    /* One moment on both clocks, taken at the start: CUPTI's timestamps and CLOCK_REALTIME, ns. */
-    int64_t cupti_ns, realtime_ns;
+    /* One moment on both clocks, taken at every start: CUPTI's timestamps and CLOCK_REALTIME, ns. */
+    _Atomic int64_t cupti_ns, realtime_ns;
     _Atomic uint32_t taken_over; /* another profiler in the process gets CUPTI's buffers since some moment */
     _Atomic uint64_t records;    /* seen in completed buffers */
     _Atomic uint64_t dropped_by_cupti; /* what CUPTI said it dropped */

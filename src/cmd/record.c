@@ -173,7 +173,7 @@ static int follow(struct session *s, const sigset_t *signals, struct err *err)
             rc = flush_rows(s, err);
     }
     if (rc < 0) { /* the disk is full, say: the program goes on, unrecorded */
-        collect_stop(&s->collect);
+        collect_want(&s->collect, RING_STOP);
         while (target_poll(&s->target), !s->target.ended)
             pass_on_next_signal(s, signals);
         return rc;

@@ -27,6 +27,7 @@ static const struct symbol symbols[] = {
     SYMBOL(ActivityGetNextRecord, 0),
     SYMBOL(ActivityGetNumDroppedRecords, 0),
     SYMBOL(ActivityFlushAll, 0),
+    SYMBOL(ActivityEnableAndDump, 1),
     SYMBOL(SetThreadIdType, 1),
     SYMBOL(ActivityEnableRuntimeApi, 1),
     SYMBOL(ActivityEnableDriverApi, 1),
@@ -107,6 +108,17 @@ uint32_t cupti_driver_version(void)
     if (driver)
         *(void **)&get = dlsym(driver, "cuDriverGetVersion");
     return get && get(&version) == 0 && version > 0 ? (uint32_t)version : 0;
+}
+
+/* cuInit() waits for one that runs elsewhere, and does nothing after. */
+void cupti_await_driver(void)
+{
+    void *driver = dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_NOW);
+    int (*initialize)(unsigned) = NULL;
+    if (driver)
+        *(void **)&initialize = dlsym(driver, "cuInit");
+    if (initialize)
+        initialize(0);
 }
 
 int cupti_open(struct cupti *cupti, char *why, size_t why_size)

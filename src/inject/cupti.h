@@ -35,6 +35,7 @@ struct cupti {
     cupti_result (*ActivityGetNumDroppedRecords)(void *context, uint32_t stream, size_t *dropped);
     cupti_result (*ActivityFlushAll)(uint32_t flag);
     /* May be NULL: not in every version. */
+    cupti_result (*ActivityEnableAndDump)(int kind); /* 11.7: also records what exists already */
     cupti_result (*SetThreadIdType)(int type);
     cupti_result (*ActivityEnableRuntimeApi)(uint32_t cbid, uint8_t enable);
     cupti_result (*ActivityEnableDriverApi)(uint32_t cbid, uint8_t enable);
@@ -45,5 +46,7 @@ struct cupti {
 int cupti_open(struct cupti *cupti, char *why, size_t why_size);
 /* cuDriverGetVersion() of the driver in this process, 0 unknown. */
 uint32_t cupti_driver_version(void);
+/* Returns once the driver, if there is one, has started. Not for a thread that is in cuInit() itself. */
+void cupti_await_driver(void);
 
 #endif

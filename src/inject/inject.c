@@ -1,22 +1,25 @@
 /* The library that the CUDA driver loads into a target because CUDA_INJECTION64_PATH names it. */
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "capture/activity.h"
 #include "inject/recorder.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
-struct recorder recorder = {
-    .start = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER, .closed = true};
+struct recorder recorder = {.start = PTHREAD_MUTEX_INITIALIZER,
+                            .turn = PTHREAD_MUTEX_INITIALIZER,
+                            .lock = PTHREAD_MUTEX_INITIALIZER,
+                            .closed = true};
 
 EXPORT int InitializeInjection(void);
 
@@ -26,75 +29,77 @@ void recorder_note(struct recorder *r, const char *why)
         snprintf(r->ring->message, sizeof r->ring->message, "%s", why);
 }
 
-static void fail(struct recorder *r, const char *why)
-{
-    recorder_note(r, why);
-    atomic_store_explicit(&r->ring->state, RING_FAILED, memory_order_release);
-}
-
-static const int recorded_kinds[] = {ACTIVITY_MEMCPY,         ACTIVITY_MEMCPY_P2P, ACTIVITY_MEMSET,
-                                     ACTIVITY_DEVICE,         ACTIVITY_RUNTIME,    ACTIVITY_OVERHEAD,
-                                     ACTIVITY_SYNCHRONIZATION};
-
-/* ---- keeping it flowing, and ending it ------------------------------------------------------------------
+/* ---- the helper ------------------------------------------------------------------------------------------
  */
 
 /* Hands over everything that CUPTI still holds. Buffers are never freed, CUPTI may keep some. */
 static void finish(void)
 {
+    enum { MOST_WAIT_S = 1 };
     struct recorder *r = &recorder;
     /* A child that was made without fork() has not run our handlers: the ring is its parent's. */
     if (atomic_load_explicit(&r->closed, memory_order_acquire) || r->pid != getpid())
         return;
-    bool recording = atomic_load_explicit(&r->ring->state, memory_order_acquire) == RING_RECORDING;
-    if (recording) {
-        buffers_flush_all(r);
-        buffers_count_dropped(r, NULL, 0);
-    }
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += MOST_WAIT_S;
+    bool ours = pthread_mutex_timedlock(&r->turn, &until) == 0;
+    if (ours)
+        activities_flush(r);
     torch_finish(r);
     records_flush(r);
     atomic_store_explicit(&r->closed, true, memory_order_release);
     if (atomic_load_explicit(&r->ring->state, memory_order_acquire) != RING_FAILED)
         atomic_store_explicit(&r->ring->state, RING_FINISHED, memory_order_release);
+    if (ours)
+        pthread_mutex_unlock(&r->turn);
 }
 
-/* The recording has ended before the process: from now on it runs as if there were none. */
-static void stop(struct recorder *r)
+/* Sleeps until the collector wants something else, or for the period (NULL: for ever). */
+static void wait_for_change(struct ring *ring, uint32_t wanted, const struct timespec *period)
 {
-    if (atomic_load_explicit(&r->ring->state, memory_order_acquire) == RING_RECORDING) {
-        r->cupti.ActivityDisable(ACTIVITY_KERNEL);
-        for (size_t i = 0; i < sizeof recorded_kinds / sizeof *recorded_kinds; i++)
-            r->cupti.ActivityDisable(recorded_kinds[i]);
-        if (!r->cupti.ActivityEnableDriverApi)
-            r->cupti.ActivityDisable(ACTIVITY_DRIVER);
-    }
-    finish();
-    torch_follow(r);
+    syscall(SYS_futex, &ring->wanted, FUTEX_WAIT, wanted, period, NULL, 0);
 }
 
 /* Asks CUPTI for completed buffers now and then, so that a crash loses little and the live view lives. */
-static void *flush_now_and_then(void *unused)
+static void keep_flowing(struct recorder *r)
+{
+    records_flush(r);
+    if (atomic_load_explicit(&r->ring->state, memory_order_acquire) == RING_RECORDING) {
+        r->cupti.ActivityFlushAll(CUPTI_FLUSH_COMPLETED);
+        buffers_count_dropped(r, NULL, 0);
+    }
+    buffers_prepare(r);
+}
+
+/* Does what the collector wants. While paused it sleeps: that costs nothing. */
+static void *help(void *unused)
 {
     (void)unused;
     struct recorder *r = &recorder;
-    const struct timespec pause = {.tv_nsec = 100 * 1000 * 1000};
-    while (nanosleep(&pause, NULL), !atomic_load_explicit(&r->closed, memory_order_acquire)) {
-        if (atomic_load_explicit(&r->ring->wanted, memory_order_acquire) == RING_STOP) {
-            stop(r);
+    const struct timespec period = {.tv_nsec = 100 * 1000 * 1000};
+    while (!atomic_load_explicit(&r->closed, memory_order_acquire)) {
+        uint32_t wanted = atomic_load_explicit(&r->ring->wanted, memory_order_acquire);
+        bool record = wanted == RING_RECORD;
+        /* cuInit() may still be at work in the thread in which it loaded us: CUPTI needs all of the driver.
+         */
+        if (record && activities_will_start(r))
+            cupti_await_driver();
+        activities_follow(r, wanted);
+        torch_follow(r);
+        if (wanted == RING_STOP) {
+            finish();
+            torch_follow(r);
             break;
         }
-        torch_follow(r);
-        records_flush(r);
-        if (atomic_load_explicit(&r->ring->state, memory_order_acquire) == RING_RECORDING) {
-            r->cupti.ActivityFlushAll(CUPTI_FLUSH_COMPLETED);
-            buffers_count_dropped(r, NULL, 0);
-        }
-        buffers_prepare(r);
+        if (record)
+            keep_flowing(r);
+        wait_for_change(r->ring, wanted, record ? &period : NULL);
     }
     return NULL;
 }
 
-static void start_flushing(void)
+static void start_helper(void)
 {
     sigset_t all, before;
     pthread_t thread;
@@ -105,7 +110,7 @@ static void start_flushing(void)
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&attributes, 256 << 10);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* the application's signals stay its own */
-    if (pthread_create(&thread, &attributes, flush_now_and_then, NULL) == 0)
+    if (pthread_create(&thread, &attributes, help, NULL) == 0)
         pthread_setname_np(thread, "warplight");
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
@@ -137,7 +142,8 @@ static void after_fork_in_child(void)
     if (r->ring)
         munmap(r->ring, RING_FILE_BYTES);
     r->ring = NULL;
-    r->started = false;
+    r->started = r->recording = r->tried = r->calls_named = false;
+    pthread_mutex_init(&r->turn, NULL); /* the parent's helper may hold it */
     records_forget();
     nvtx_forget();
     torch_forget();
@@ -179,7 +185,7 @@ static struct ring *map_ring(int fd, const char **why)
 }
 
 /* The name is unique in all processes, also of other PID namespaces and of processes that exec. */
-static struct ring *open_ring(const char *folder)
+static struct ring *open_ring(const char *folder, bool paused)
 {
     char path[4096];
     struct timespec now;
@@ -199,6 +205,7 @@ static struct ring *open_ring(const char *folder)
         ring->pid = (int32_t)getpid();
         ring->record_bytes[RING_RANGE] = sizeof(struct ring_range);
         ring->record_bytes[RING_OP] = sizeof(struct ring_op);
+        ring->wanted = paused ? RING_PAUSE : RING_RECORD;
         atomic_thread_fence(memory_order_release); /* the collector looks for the magic first */
         memcpy(ring->magic, RING_MAGIC, sizeof ring->magic);
         return ring;
@@ -225,10 +232,11 @@ static void start(struct recorder *r, struct ring *ring)
     pthread_mutex_unlock(&r->lock);
     atomic_store_explicit(&r->noted, false, memory_order_relaxed);
     atomic_store_explicit(&r->closed, false, memory_order_release);
-    buffers_prepare(r);
+    if (!r->options.paused)
+        buffers_prepare(r);
     if (!registered)
         registered = atexit(finish) == 0;
-    start_flushing();
+    start_helper();
 }
 
 bool recorder_open(struct recorder *r)
@@ -238,7 +246,7 @@ bool recorder_open(struct recorder *r)
         r->started = true;
         r->options = options_read(secure_getenv(RING_ENV_OPTIONS));
         const char *folder = secure_getenv(RING_ENV_DIR);
-        struct ring *ring = folder && *folder ? open_ring(folder) : NULL;
+        struct ring *ring = folder && *folder ? open_ring(folder, r->options.paused) : NULL;
         if (ring)
             start(r, ring);
     }
@@ -247,89 +255,8 @@ bool recorder_open(struct recorder *r)
     return open;
 }
 
-/* ---- what is recorded -----------------------------------------------------------------------------------
+/* ---- the driver's call ----------------------------------------------------------------------------------
  */
-
-/* Calls that neither move work nor wait for any: frequent and useless. Compared as prefixes. */
-static const char *const noise[] = {
-    "cudaGetDevice",
-    "cudaSetDevice",
-    "cudaGetLastError",
-    "cudaPeekAtLastError",
-    "cudaPointerGetAttributes",
-    "cudaStreamIsCapturing",
-    "cudaStreamGetCaptureInfo",
-    "cudaDeviceGetAttribute",
-    "cudaFuncGetAttributes",
-    "cudaOccupancy",
-    "cudaThreadExchangeStreamCaptureMode",
-    "cudaStreamGetPriority",
-    "cudaEventQuery",
-    "cudaGetDriverEntryPoint",
-    "cudaDeviceGetStreamPriorityRange",
-    "cudaGetFuncBySymbol",
-    "__cuda",
-};
-/* Driver calls that programs make themselves to issue work, move memory, wait or load code. */
-static const char *const driver_calls[] = {
-    "cuLaunch",         "cuGraphLaunch",      "cuGraphInstantiate",
-    "cuMemcpy",         "cuMemset",           "cuMemAlloc",
-    "cuMemFree",        "cuMemCreate",        "cuMemMap",
-    "cuMemHostAlloc",   "cuMemPrefetch",      "cuStreamSynchronize",
-    "cuCtxSynchronize", "cuEventSynchronize", "cuStreamWaitEvent",
-    "cuModuleLoad",     "cuLibraryLoad",      "cuLink",
-};
-
-static bool has_prefix(const char *name, const char *const *prefixes, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
-            return true;
-    return false;
-}
-
-/* Logs the names of all calls of a domain, and switches off those that are not wanted where CUPTI can
- * (12.5+). */
-static void choose_calls(struct recorder *r, int domain)
-{
-    enum { MOST_CALLS = 2048 }; /* CUDA 13.5 has some 900 of each; numbers are dense but for retired calls */
-    bool runtime = domain == CUPTI_DOMAIN_RUNTIME;
-    for (uint32_t cbid = 1; cbid < MOST_CALLS; cbid++) {
-        const char *name = NULL;
-        if (r->cupti.GetCallbackName(domain, cbid, &name) != CUPTI_OK || !name)
-            continue;
-        texts_add(r, runtime ? RING_TEXT_RUNTIME : RING_TEXT_DRIVER, cbid, name);
-        if (runtime && r->cupti.ActivityEnableRuntimeApi &&
-            has_prefix(name, noise, sizeof noise / sizeof *noise))
-            r->cupti.ActivityEnableRuntimeApi(cbid, 0);
-        if (!runtime && r->cupti.ActivityEnableDriverApi &&
-            has_prefix(name, driver_calls, sizeof driver_calls / sizeof *driver_calls))
-            r->cupti.ActivityEnableDriverApi(cbid, 1);
-    }
-}
-
-static void enable_all(struct recorder *r)
-{
-    cupti_result result = r->cupti.ActivityEnable(ACTIVITY_KERNEL);
-    if (result != CUPTI_OK) {
-        char message[RING_MESSAGE_BYTES];
-        const char *text = "unknown error";
-        r->cupti.GetResultString(result, &text);
-        snprintf(message, sizeof message, "CUPTI refuses to record kernels: %s (%d)%s", text, result,
-                 result == CUPTI_MULTIPLE_SUBSCRIBERS ? "; another profiler holds it in this process" : "");
-        fail(r, message);
-        return;
-    }
-    for (size_t i = 0; i < sizeof recorded_kinds / sizeof *recorded_kinds; i++)
-        r->cupti.ActivityEnable(recorded_kinds[i]);
-    /* Only chosen driver calls; where CUPTI cannot choose, all of them, or kernels of Triton would have no
-     * call. */
-    if (!r->cupti.ActivityEnableDriverApi)
-        r->cupti.ActivityEnable(ACTIVITY_DRIVER);
-    choose_calls(r, CUPTI_DOMAIN_RUNTIME);
-    choose_calls(r, CUPTI_DOMAIN_DRIVER);
-    atomic_store_explicit(&r->ring->state, RING_RECORDING, memory_order_release);
-}
 
 static void chain(void)
 {
@@ -344,49 +271,19 @@ static void chain(void)
         initialize();
 }
 
-static void set_clocks(struct recorder *r)
-{
-    struct timespec now;
-    uint64_t cupti_ns = 0;
-    clock_gettime(CLOCK_REALTIME, &now);
-    r->cupti.GetTimestamp(&cupti_ns);
-    r->ring->realtime_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-    r->ring->cupti_ns = (int64_t)cupti_ns;
-}
-
 int InitializeInjection(void)
 {
     static _Atomic bool entered;
     if (atomic_exchange(&entered, true))
         return 1;
     struct recorder *r = &recorder;
-    if (!recorder_open(r)) {
-        chain();
-        return 1;
+    if (recorder_open(r)) {
+        pthread_mutex_lock(&r->turn);
+        r->cuda = true;
+        pthread_mutex_unlock(&r->turn);
+        activities_follow(r, atomic_load_explicit(&r->ring->wanted, memory_order_acquire));
+        torch_follow(r);
     }
-    char why[RING_MESSAGE_BYTES];
-    if (cupti_open(&r->cupti, why, sizeof why) != 0) {
-        fail(r, why);
-        chain();
-        return 1;
-    }
-    _Static_assert(sizeof r->ring->cupti_path == sizeof r->cupti.path, "copied whole");
-    memcpy(r->ring->cupti_path, r->cupti.path, sizeof r->ring->cupti_path);
-    r->cupti.GetVersion(&r->cupti.version);
-    r->ring->cupti_version = r->cupti.version;
-    r->ring->driver_version = cupti_driver_version();
-    if (r->cupti.SetThreadIdType)
-        r->cupti.SetThreadIdType(CUPTI_THREAD_ID_SYSTEM);
-    set_clocks(r);
-    buffers_learn_sizes(r);
-    cupti_result result = r->cupti.ActivityRegisterCallbacks(buffers_request, buffers_complete);
-    if (result != CUPTI_OK) {
-        fail(r, "CUPTI refuses our buffers: another profiler records activity in this process");
-        chain();
-        return 1;
-    }
-    enable_all(r);
-    torch_follow(r);
     chain();
     return 1;
 }

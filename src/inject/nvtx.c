@@ -50,7 +50,7 @@ struct nvtx_callbacks {
 EXPORT int InitializeInjectionNvtx2(const void *(*get_export_table)(uint32_t id));
 
 struct open_range {
-    int64_t start;
+    int64_t start; /* 0: it was opened while the recording was paused */
     uint64_t name, domain;
 };
 
@@ -67,13 +67,20 @@ void nvtx_forget(void)
     stack.depth = 0;
 }
 
+static bool wanted(const struct recorder *r)
+{
+    return atomic_load_explicit(&r->ring->wanted, memory_order_relaxed) == RING_RECORD;
+}
+
 static int push(uint64_t domain, const char *name)
 {
     struct recorder *r = &recorder;
     if (atomic_load_explicit(&r->closed, memory_order_acquire))
         return -1;
     int depth = stack.depth++;
-    if (depth < DEEPEST)
+    if (depth < DEEPEST && !wanted(r))
+        stack.at[depth] = (struct open_range){.domain = domain};
+    else if (depth < DEEPEST)
         stack.at[depth] = (struct open_range){
             .start = recorder_now(), .name = texts_hash(r, name ? name : ""), .domain = domain};
     else
@@ -99,6 +106,8 @@ static int pop(uint64_t domain)
     }
     struct open_range range = stack.at[at];
     memmove(&stack.at[at], &stack.at[at + 1], (size_t)(depth - at) * sizeof *stack.at);
+    if (range.start == 0 || !wanted(r))
+        return depth; /* only ranges that were recorded from beginning to end are known */
     struct ring_range record = {.kind = RING_RANGE,
                                 .thread = records_thread(),
                                 .start = range.start,

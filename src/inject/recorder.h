@@ -27,8 +27,15 @@ struct recorder {
     int32_t pid;         /* that made the ring: after a fork, the parent's */
     uint32_t generation; /* counts the rings that a process and its forebears made; texts are known to one */
     _Atomic bool closed; /* after fork in the child, and at exit: touch nothing any more */
-    pthread_mutex_t start;           /* held while a ring is made */
-    bool started;                    /* or failed for good; guarded by start */
+    pthread_mutex_t start; /* held while a ring is made */
+    bool started;          /* or failed for good; guarded by start */
+    /* Held while CUPTI is switched on or off; a forked child makes it anew. It guards the five below. */
+    pthread_mutex_t turn;
+    bool cuda;                       /* the driver has loaded us: CUPTI may be used */
+    bool opened;                     /* CUPTI is open and has our buffers */
+    bool recording;                  /* and is switched on */
+    bool tried;                      /* to switch it on, since it was last wanted off */
+    bool calls_named;                /* the log has the names of all API calls */
     _Atomic bool noted;              /* the ring has a sentence */
     _Atomic bool backed[RING_SLOTS]; /* the slot has memory behind it */
     /* Texts that the log holds: address → offset of its entry. Guarded by lock, which is never held while
@@ -55,6 +62,14 @@ static inline int64_t recorder_now(void)
 
 /* options.c: of the environment. Words that it does not know are of a newer collector: they are left out. */
 struct recorder_options options_read(const char *words);
+
+/* activities.c: does what the collector wants (enum ring_wanted): switches CUPTI's recording on or off, once
+ * the driver has loaded us. */
+void activities_follow(struct recorder *r, uint32_t wanted);
+/* Whether activities_follow() would switch it on. */
+bool activities_will_start(struct recorder *r);
+/* Has CUPTI hand over everything, if it records. The caller holds r->turn. */
+void activities_flush(struct recorder *r);
 
 /* buffers.c: CUPTI's callbacks. */
 void buffers_request(uint8_t **buffer, size_t *size, size_t *max_records);

@@ -143,6 +143,7 @@ static void take_ring(struct collect *c, struct run *run, const char *name)
         return;
     if (cupti_ring_open(&ring, run, c->source, c->folder_fd, name, NULL) != 0)
         return; /* being made: next time */
+    cupti_ring_want(&ring, c->wanted);
     map_set(&c->known, key, 1);
     vec_push(&c->rings, ring);
     c->processes++;
@@ -221,22 +222,18 @@ int64_t collect_drain(struct collect *c, struct run *run)
     return count;
 }
 
-void collect_stop(struct collect *c)
+void collect_want(struct collect *c, enum ring_wanted wanted)
 {
+    c->wanted = wanted;
     vec_each (&c->rings, ring)
-        if (cupti_ring_is_whole(ring))
-            atomic_store_explicit(&ring->ring->wanted, RING_STOP, memory_order_release);
+        cupti_ring_want(ring, wanted);
 }
 
-static bool all_have_finished(const struct collect *c)
+bool collect_is_obeyed(const struct collect *c)
 {
-    vec_each (&c->rings, ring) {
-        if (!cupti_ring_is_whole(ring))
-            continue;
-        uint32_t state = atomic_load_explicit(&ring->ring->state, memory_order_acquire);
-        if (state != RING_FINISHED && state != RING_FAILED)
+    vec_each (&c->rings, ring)
+        if (!cupti_ring_obeys(ring))
             return false;
-    }
     return true;
 }
 
@@ -244,8 +241,8 @@ void collect_finish(struct collect *c, struct run *run)
 {
     const struct timespec pause = {.tv_nsec = LOOK_AGAIN_MS * 1000 * 1000};
     collect_drain(c, run);
-    collect_stop(c);
-    for (int waited = 0; waited < LAST_WORD_MS && !all_have_finished(c); waited += LOOK_AGAIN_MS) {
+    collect_want(c, RING_STOP);
+    for (int waited = 0; waited < LAST_WORD_MS && !collect_is_obeyed(c); waited += LOOK_AGAIN_MS) {
         nanosleep(&pause, NULL);
         collect_drain(c, run);
     }

@@ -12,6 +12,7 @@ struct collect {
     VEC(struct cupti_ring) rings; /* of processes that have not ended */
     struct map known;             /* hash of a ring's file name → 1 */
     size_t processes;             /* that were recorded */
+    enum ring_wanted wanted;      /* of all processes, also of those to come */
     int64_t records;              /* taken so far */
     struct str failure;           /* the first sentence of a library on why it did not record everything */
     bool has_facts;
@@ -24,8 +25,10 @@ struct collect {
 int collect_open(struct collect *c, uint32_t source, struct err *err);
 /* Looks for new rings and takes what is ready. Returns how many records that were. */
 int64_t collect_drain(struct collect *c, struct run *run);
-/* Asks all processes to record no more. */
-void collect_stop(struct collect *c);
+/* Asks all processes, also those to come, to record, to pause, or to stop for good. */
+void collect_want(struct collect *c, enum ring_wanted wanted);
+/* Does everybody do so by now? */
+bool collect_is_obeyed(const struct collect *c);
 /* After the target has ended: ends the recording of processes that outlive it, waiting for their last records
  * for a moment, and takes everything that is left. */
 void collect_finish(struct collect *c, struct run *run);

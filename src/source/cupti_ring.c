@@ -2,11 +2,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/i18n.h"
@@ -110,11 +112,57 @@ static uint64_t read_slot(struct cupti_ring *r, struct run *run, int slot, uint6
     uint8_t *data = ring_slot_data(r->ring, slot);
     uint64_t there = backed(r, (uint64_t)(data - (uint8_t *)r->ring), valid);
     r->records.log_length = log_length;
-    /* The library sets them while it starts: not yet known when the ring was found. */
-    r->records.realtime_ns = r->ring->realtime_ns;
-    r->records.cupti_ns = r->ring->cupti_ns;
     cupti_records_decode(&r->records, run, data, there, r->ring->record_bytes);
     return there;
+}
+
+/* What came since the last time. */
+static void book_losses(struct cupti_ring *r, struct run *run)
+{
+    const uint64_t most = INT32_MAX; /* beyond, it is not a count */
+    run->losses.malformed += r->records.unknown;
+    r->records.unknown = 0;
+    if (!cupti_ring_is_whole(r))
+        return;
+    uint64_t by_cupti = atomic_load(&r->ring->dropped_by_cupti), here = atomic_load(&r->ring->dropped_here);
+    int64_t dropped = (int64_t)(by_cupti < most ? by_cupti : most) + (int64_t)(here < most ? here : most);
+    if (dropped > r->dropped) {
+        run->losses.dropped += dropped - r->dropped;
+        r->dropped = dropped;
+    }
+}
+
+void cupti_ring_want(struct cupti_ring *r, enum ring_wanted wanted)
+{
+    if (!cupti_ring_is_whole(r))
+        return;
+    atomic_store_explicit(&r->ring->wanted, wanted, memory_order_release);
+    syscall(SYS_futex, &r->ring->wanted, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+}
+
+bool cupti_ring_obeys(const struct cupti_ring *r)
+{
+    if (!cupti_ring_is_whole(r))
+        return true;
+    uint32_t state = atomic_load_explicit(&r->ring->state, memory_order_acquire);
+    switch (atomic_load_explicit(&r->ring->wanted, memory_order_relaxed)) {
+    case RING_RECORD:
+        return state != RING_PAUSED;
+    case RING_PAUSE:
+        return state != RING_RECORDING && state != RING_STARTING;
+    default:
+        return state == RING_FINISHED || state == RING_FAILED;
+    }
+}
+
+/* Taken anew whenever the recording starts. */
+static void read_clocks(struct cupti_ring *r)
+{
+    int64_t cupti_ns = atomic_load_explicit(&r->ring->cupti_ns, memory_order_acquire);
+    if (cupti_ns != r->records.cupti_ns)
+        r->records.shift_ns = UNKNOWN;
+    r->records.cupti_ns = cupti_ns;
+    r->records.realtime_ns = atomic_load_explicit(&r->ring->realtime_ns, memory_order_relaxed);
 }
 
 int64_t cupti_ring_drain(struct cupti_ring *r, struct run *run)
@@ -122,6 +170,7 @@ int64_t cupti_ring_drain(struct cupti_ring *r, struct run *run)
     int64_t before = r->records.count;
     if (!cupti_ring_is_whole(r))
         return 0; /* the target cut its file */
+    read_clocks(r);
     for (int number = 0; number < RING_SLOTS; number++) {
         struct ring_slot *slot = &r->ring->slots[number];
         if (atomic_load_explicit(&slot->state, memory_order_acquire) != RING_SLOT_FULL)
@@ -133,24 +182,24 @@ int64_t cupti_ring_drain(struct cupti_ring *r, struct run *run)
         memset(ring_slot_data(r->ring, number), 0, valid);
         atomic_store_explicit(&slot->state, RING_SLOT_FREE, memory_order_release);
     }
+    book_losses(r, run);
     return r->records.count - before;
 }
 
 void cupti_ring_finish(struct cupti_ring *r, struct run *run)
 {
     cupti_ring_drain(r, run);
-    run->losses.malformed += r->records.unknown;
-    if (!cupti_ring_is_whole(r))
+    if (!cupti_ring_is_whole(r)) {
+        book_losses(r, run);
         return;
+    }
     read_texts(r, run);
     /* Also of a process that has finished in good order: other threads may have gone on. The slots stay LENT:
      * who outlives the recording may still write to them. */
     for (int slot = 0; slot < RING_SLOTS; slot++)
         if (atomic_load(&r->ring->slots[slot].state) == RING_SLOT_LENT)
             read_slot(r, run, slot, RING_SLOT_BYTES, RING_TEXT_BYTES);
-    uint64_t dropped = atomic_load(&r->ring->dropped_by_cupti), more = atomic_load(&r->ring->dropped_here);
-    const uint64_t most = INT32_MAX; /* beyond, it is not a count */
-    run->losses.dropped += (int64_t)(dropped < most ? dropped : most) + (int64_t)(more < most ? more : most);
+    book_losses(r, run);
 }
 
 void cupti_ring_close(struct cupti_ring *r)
