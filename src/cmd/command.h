@@ -39,7 +39,7 @@ struct exit_code {
     const char *meaning; /* msgid */
 };
 
-enum operand_kind { OPERAND_NONE, OPERAND_FILE, OPERAND_COMMAND, OPERAND_PAGE, OPERAND_SHELL };
+enum operand_kind { OPERAND_NONE, OPERAND_FILE, OPERAND_COMMAND, OPERAND_PAGE, OPERAND_SHELL, OPERAND_VERB };
 
 struct command {
     const char *name;

@@ -7,6 +7,7 @@
 #include "cmd/command.h"
 #include "cmd/pages.h"
 #include "cmd/suggest.h"
+#include "source/control.h"
 
 /* Help is shown beside each word: its first line, with what the shell would interpret taken out. */
 static void add_help(struct str *out, const char *text, const char *without)
@@ -43,6 +44,9 @@ static void add_operands(struct str *out, enum operand_kind kind)
         add_pages(out);
     else if (kind == OPERAND_SHELL)
         str_puts(out, "bash zsh fish");
+    else if (kind == OPERAND_VERB)
+        for (int verb = CONTROL_NONE + 1; verb < CONTROL_VERBS; verb++)
+            str_addf(out, "%s%s", verb == CONTROL_NONE + 1 ? "" : " ", control_words[verb]);
 }
 
 /* ---- bash ---------------------------------------------------------------------------------------------- */

@@ -1,14 +1,8 @@
 #include "source/collect.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <fnmatch.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,99 +14,10 @@ enum { MOST_PROCESSES = 4096 };
 /* How long processes that outlive the recording may take to hand over their last records. */
 enum { LAST_WORD_MS = 1500, LOOK_AGAIN_MS = 10 };
 
-/* ---- the folder ------------------------------------------------------------------------------------------
- */
-
-#define FOLDER_PREFIX "warplight-"
-
-static bool has_form(const char *name, const char *ending)
-{
-    size_t numbers = strspn(name, "0123456789-");
-    return numbers > 0 && strcmp(name + numbers, ending) == 0;
-}
-
-static bool is_ring(const char *name)
-{
-    return has_form(name, ".ring");
-}
-
-static bool is_failure(const char *name)
-{
-    return has_form(name, ".failed");
-}
-
-static void empty_folder(int fd)
-{
-    int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *folder = copy >= 0 ? fdopendir(copy) : NULL;
-    if (!folder) {
-        if (copy >= 0)
-            close(copy);
-        return;
-    }
-    for (struct dirent *entry; (entry = readdir(folder));)
-        if (is_ring(entry->d_name) || is_failure(entry->d_name))
-            unlinkat(fd, entry->d_name, 0);
-    closedir(folder);
-}
-
-/* A collector holds a lock on its folder: what is not locked was left behind by one that was killed. */
-static void remove_abandoned(const char *place)
-{
-    DIR *folder = opendir(place);
-    if (!folder)
-        return;
-    for (struct dirent *entry; (entry = readdir(folder));) {
-        struct stat status;
-        if (fnmatch(FOLDER_PREFIX "[0-9]*-??????", entry->d_name, 0) != 0)
-            continue;
-        int fd = openat(dirfd(folder), entry->d_name,
-                        O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-        if (fd < 0)
-            continue;
-        if (fstat(fd, &status) == 0 && status.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0) {
-            empty_folder(fd);
-            unlinkat(dirfd(folder), entry->d_name, AT_REMOVEDIR);
-        }
-        close(fd);
-    }
-    closedir(folder);
-}
-
-/* Makes and locks a folder. False: not there, or another collector took it for abandoned meanwhile. */
-static bool make_folder(struct collect *c, const char *place)
-{
-    struct stat ours, there;
-    str_cut(&c->folder, 0);
-    str_addf(&c->folder, "%s/" FOLDER_PREFIX "%ld-XXXXXX", place, (long)getpid());
-    if (!mkdtemp(c->folder.ptr))
-        return false;
-    c->folder_fd = open(str_text(&c->folder), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (c->folder_fd >= 0 && flock(c->folder_fd, LOCK_EX) == 0 && fstat(c->folder_fd, &ours) == 0 &&
-        stat(str_text(&c->folder), &there) == 0 && ours.st_ino == there.st_ino && ours.st_dev == there.st_dev)
-        return true;
-    if (c->folder_fd >= 0)
-        close(c->folder_fd);
-    c->folder_fd = -1;
-    return false;
-}
-
 int collect_open(struct collect *c, uint32_t source, struct err *err)
 {
-    enum { TRIES = 4 };
-    const char *places[] = {"/dev/shm", getenv("TMPDIR"), "/tmp"};
-    *c = (struct collect){.source = source, .folder_fd = -1};
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        if (!places[i] || *places[i] != '/') /* the target may go elsewhere: a relative path would not hold */
-            continue;
-        remove_abandoned(places[i]);
-        for (int try = 0; try < TRIES; try++)
-            if (make_folder(c, places[i]))
-                return 0;
-    }
-    str_cut(&c->folder, 0);
-    return err_set(err, ERR_ENV, "/tmp", -1, _("make a folder that you can write to and name it in TMPDIR"),
-                   _("cannot make a folder for the recording buffers: %s"), strerror(errno));
+    *c = (struct collect){.source = source};
+    return folder_make(&c->folder, err);
 }
 
 /* ---- rings -----------------------------------------------------------------------------------------------
@@ -128,10 +33,10 @@ static void take_failure(struct collect *c, const char *text, size_t length)
 static void take_failure_file(struct collect *c, const char *name)
 {
     char why[RING_MESSAGE_BYTES];
-    ssize_t length = readlinkat(c->folder_fd, name, why, sizeof why);
+    ssize_t length = readlinkat(c->folder.fd, name, why, sizeof why);
     if (length > 0)
         take_failure(c, why, (size_t)length);
-    unlinkat(c->folder_fd, name, 0);
+    unlinkat(c->folder.fd, name, 0);
 }
 
 static void take_ring(struct collect *c, struct run *run, const char *name)
@@ -141,7 +46,7 @@ static void take_ring(struct collect *c, struct run *run, const char *name)
     if (c->rings.count >= MOST_PROCESSES || map_get(&c->known, key) != MAP_ABSENT ||
         strlen(name) >= sizeof ring.name)
         return;
-    if (cupti_ring_open(&ring, run, c->source, c->folder_fd, name, NULL) != 0)
+    if (cupti_ring_open(&ring, run, c->source, c->folder.fd, name, NULL) != 0)
         return; /* being made: next time */
     cupti_ring_want(&ring, c->wanted);
     map_set(&c->known, key, 1);
@@ -151,13 +56,13 @@ static void take_ring(struct collect *c, struct run *run, const char *name)
 
 static void find_rings(struct collect *c, struct run *run)
 {
-    DIR *folder = opendir(str_text(&c->folder));
+    DIR *folder = opendir(str_text(&c->folder.path));
     if (!folder)
         return;
     for (struct dirent *entry; (entry = readdir(folder));) {
-        if (is_ring(entry->d_name))
+        if (folder_is_ring(entry->d_name))
             take_ring(c, run, entry->d_name);
-        else if (is_failure(entry->d_name))
+        else if (folder_is_failure(entry->d_name))
             take_failure_file(c, entry->d_name);
     }
     closedir(folder);
@@ -196,7 +101,7 @@ static int64_t finish_ring(struct collect *c, struct run *run, struct cupti_ring
             take_over(c, run);
         take_failure(c, ring->ring->message, strnlen(ring->ring->message, sizeof ring->ring->message));
     }
-    unlinkat(c->folder_fd, ring->name, 0);
+    unlinkat(c->folder.fd, ring->name, 0);
     int64_t count = ring->records.count - before;
     cupti_ring_close(ring);
     return count;
@@ -279,12 +184,7 @@ void collect_close(struct collect *c)
         cupti_ring_close(ring);
     vec_release(&c->rings);
     map_release(&c->known);
-    if (c->folder.len) {
-        empty_folder(c->folder_fd);
-        rmdir(str_text(&c->folder));
-        close(c->folder_fd);
-    }
-    str_release(&c->folder);
+    folder_remove(&c->folder);
     str_release(&c->failure);
     str_release(&c->cupti_path);
 }

@@ -2,12 +2,11 @@
 #ifndef WARPLIGHT_SOURCE_COLLECT_H
 #define WARPLIGHT_SOURCE_COLLECT_H
 
-#include "base/str.h"
 #include "source/cupti_ring.h"
+#include "source/folder.h"
 
 struct collect {
-    struct str folder;            /* made by collect_open(), removed by collect_close() */
-    int folder_fd;                /* locked for as long as the recording lasts */
+    struct folder folder;         /* where the rings are */
     uint32_t source;              /* of the run */
     VEC(struct cupti_ring) rings; /* of processes that have not ended */
     struct map known;             /* hash of a ring's file name → 1 */
@@ -20,8 +19,7 @@ struct collect {
     struct str cupti_path;
 };
 
-/* Makes the folder (in memory where it can be: /dev/shm, else TMPDIR, else /tmp), readable by its owner only.
- * Removes those of recordings that were killed. */
+/* Makes the folder. */
 int collect_open(struct collect *c, uint32_t source, struct err *err);
 /* Looks for new rings and takes what is ready. Returns how many records that were. */
 int64_t collect_drain(struct collect *c, struct run *run);

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +26,18 @@ static void (*copy)(uint64_t);
 static int (*flush)(uint32_t);
 static void (*take_over)(void);
 
+static bool find_cupti(void *cupti)
+{
+    if (!cupti)
+        return false;
+    *(void **)&device = dlsym(cupti, "fake_device");
+    *(void **)&launch = dlsym(cupti, "fake_launch");
+    *(void **)&copy = dlsym(cupti, "fake_copy");
+    *(void **)&take_over = dlsym(cupti, "fake_take_over");
+    *(void **)&flush = dlsym(cupti, "cuptiActivityFlushAll");
+    return true;
+}
+
 static void initialize_cuda(void)
 {
     const char *path = getenv("CUDA_INJECTION64_PATH");
@@ -34,15 +47,8 @@ static void initialize_cuda(void)
         *(void **)&initialize = dlsym(injected, "InitializeInjection");
     if (initialize)
         initialize();
-    void *cupti = dlopen(getenv("WARPLIGHT_CUPTI"), RTLD_NOW | RTLD_NOLOAD);
-    if (!cupti)
-        return;
-    *(void **)&device = dlsym(cupti, "fake_device");
-    *(void **)&launch = dlsym(cupti, "fake_launch");
-    *(void **)&copy = dlsym(cupti, "fake_copy");
-    *(void **)&take_over = dlsym(cupti, "fake_take_over");
-    *(void **)&flush = dlsym(cupti, "cuptiActivityFlushAll");
-    device();
+    if (find_cupti(dlopen(getenv("WARPLIGHT_CUPTI"), RTLD_NOW | RTLD_NOLOAD)))
+        device();
 }
 
 static void work(long count)
@@ -263,6 +269,30 @@ static int cut_ring(long count)
     return 1;
 }
 
+/* Does what each line says, and says when it is done: "work", or "step MS" (a range of the name "step"). */
+static int obey(long count)
+{
+    char line[64];
+    initialize_cuda();
+    bool ranges = nvtx_load();
+    while (fgets(line, sizeof line, stdin)) {
+        /* As a program that brings CUPTI itself. */
+        if (!launch && find_cupti(dlopen(getenv("WARPLIGHT_CUPTI"), RTLD_NOW)))
+            device();
+        bool step = strncmp(line, "step", 4) == 0 && ranges;
+        if (step)
+            nvtx_push_a("step");
+        work(count);
+        if (step) {
+            pause_ms(strtol(line + 4, NULL, 10));
+            nvtx_pop();
+        }
+        puts("did it");
+        fflush(stdout);
+    }
+    return 0;
+}
+
 static const struct {
     const char *name;
     int (*run)(long count);
@@ -274,7 +304,8 @@ static const struct {
               {"nvtx", use_nvtx},
               {"nvtx-fork", fork_with_nvtx},
               {"vandal", vandalize},
-              {"cut", cut_ring}};
+              {"cut", cut_ring},
+              {"obey", obey}};
 
 int main(int argc, char **argv)
 {

@@ -5,10 +5,14 @@
  * FAKE_CUPTI_REFUSE=39   ActivityEnable(CONCURRENT_KERNEL) fails with that code
  * FAKE_CUPTI_DROPPED=N   every completed buffer says that N records were dropped
  * FAKE_CUPTI_CLOCK=boot  times count from the start of the machine, not from the epoch
+ * FAKE_CUPTI_CALLS=FILE  what the library under test switches, a line a call
+ * FAKE_CUPTI_NO_DUMP=1   ActivityEnableAndDump() fails
  * fake_take_over()       what another profiler does that registers its own callbacks */
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -27,6 +31,7 @@ static struct {
     request_buffer *request;
     complete_buffer *complete;
     _Atomic bool enabled[128];
+    _Atomic bool device; /* there is one already */
     uint8_t *buffer;
     size_t size, used;
     size_t dropped; /* records for which no buffer was given, not yet told */
@@ -37,6 +42,19 @@ static long setting(const char *name, long otherwise)
 {
     const char *value = getenv(name);
     return value ? strtol(value, NULL, 10) : otherwise;
+}
+
+static void note_call(const char *name, int argument)
+{
+    const char *path = getenv("FAKE_CUPTI_CALLS");
+    char line[64];
+    int fd = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
+    if (fd < 0)
+        return;
+    int length = snprintf(line, sizeof line, "%s %d\n", name, argument);
+    if (write(fd, line, (size_t)length) != length)
+        abort();
+    close(fd);
 }
 
 /* Sizes of the records in each generation, as the real headers have them. */
@@ -122,6 +140,7 @@ void fake_device(void)
                                      .cc_major = 8,
                                      .cc_minor = 6,
                                      .name = (uint64_t)(uintptr_t)name};
+    fake.device = true;
     write_record(&device, sizeof device);
 }
 
@@ -201,6 +220,7 @@ EXPORT int cuptiGetResultString(int result, const char **text);
 EXPORT int cuptiGetCallbackName(int domain, uint32_t cbid, const char **name);
 EXPORT int cuptiActivityRegisterCallbacks(request_buffer *request, complete_buffer *complete);
 EXPORT int cuptiActivityEnable(int kind);
+EXPORT int cuptiActivityEnableAndDump(int kind);
 EXPORT int cuptiActivityDisable(int kind);
 EXPORT int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, uint8_t **record);
 EXPORT int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *dropped);
@@ -235,6 +255,7 @@ int cuptiGetCallbackName(int domain, uint32_t cbid, const char **name)
 
 int cuptiActivityRegisterCallbacks(request_buffer *request, complete_buffer *complete)
 {
+    note_call("register", 0);
     fake.request = request;
     fake.complete = complete;
     return 0;
@@ -243,6 +264,7 @@ int cuptiActivityRegisterCallbacks(request_buffer *request, complete_buffer *com
 int cuptiActivityEnable(int kind)
 {
     long refuse = setting("FAKE_CUPTI_REFUSE", 0);
+    note_call("enable", kind);
     if (kind == ACTIVITY_KERNEL && refuse)
         return (int)refuse;
     if (kind >= 0 && kind < 128)
@@ -250,8 +272,19 @@ int cuptiActivityEnable(int kind)
     return 0;
 }
 
+int cuptiActivityEnableAndDump(int kind)
+{
+    if (setting("FAKE_CUPTI_NO_DUMP", 0))
+        return 1;
+    int result = cuptiActivityEnable(kind);
+    if (kind == ACTIVITY_DEVICE && fake.device)
+        fake_device();
+    return result;
+}
+
 int cuptiActivityDisable(int kind)
 {
+    note_call("disable", kind);
     if (kind >= 0 && kind < 128)
         fake.enabled[kind] = false;
     return 0;

@@ -1,0 +1,39 @@
+/* A recording session: starts a program, takes what its processes record, does what signals and `ctl` ask,
+ * and follows it to its end. One idea a file: where rows go is in recording.h, what the terminal shows in
+ * progress.h, the conversation with `ctl` in source/control.h. */
+#ifndef WARPLIGHT_CMD_SESSION_H
+#define WARPLIGHT_CMD_SESSION_H
+
+#include "cmd/recording.h"
+#include "source/collect.h"
+#include "source/control.h"
+#include "source/gpu_watch.h"
+#include "source/target.h"
+
+struct session_options {
+    const char *output; /* NULL: a name of its own */
+    bool force;
+    bool paused; /* record only once `ctl start` says so */
+    bool torch_ops;
+    bool live; /* progress on the terminal */
+};
+
+struct session {
+    struct session_options options;
+    struct target target;
+    struct collect collect;
+    struct gpu_watch gpus;
+    struct control control;
+    struct recording recording;
+    struct run run;
+    uint32_t source;
+    struct str command; /* line of the target */
+    int64_t started_ns, flushed_ns;
+};
+
+/* Runs argv (NULL-terminated) to its end. After an error before it was started nothing is left behind; what
+ * failed later (a full disk) leaves a recording that is readable. */
+int session_run(struct session *s, const struct session_options *options, char *const *argv, struct err *err);
+void session_release(struct session *s);
+
+#endif
