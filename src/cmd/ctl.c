@@ -144,30 +144,35 @@ static int choose(const struct all_running *all, const char *name, const struct 
 
 static const char *const state_titles[CONTROL_STATES] = {N_("recording"), N_("paused"), N_("ending")};
 
-static void print_message(struct screen *s, struct msg msg)
+static void print_message(struct screen *s, int indent, struct msg msg)
 {
     struct str text = {0}, visible = {0};
     msg_render(&text, &msg, true, 0);
     utf8_visible(&visible, str_text(&text), text.len);
-    screen_wrap(s, STYLE_PLAIN, str_text(&visible), 0, INDENT);
+    screen_printf(s, STYLE_PLAIN, "%*s", indent, "");
+    screen_wrap(s, STYLE_PLAIN, str_text(&visible), indent, indent + INDENT);
     str_release(&text);
     str_release(&visible);
 }
 
 static void print_text(struct screen *s, const struct control_reply *r)
 {
-    print_message(s, msg_make(N_("{0}: {1}, pid {2}, recorded by pid {3}"),
-                              value_term(state_titles[r->state]), value_text(str_text(&r->target)),
-                              value_id(r->target_pid), value_id(r->record_pid)));
-    print_message(s, msg_make(N_("  {0}, {1} records of {2} processes, {3} dropped"), value_ns(r->elapsed_ns),
-                              value_count(r->records), value_count(r->processes), value_count(r->dropped)));
+    print_message(s, 0,
+                  msg_make(N_("{0}: {1}, pid {2}, recorded by pid {3}"), value_term(state_titles[r->state]),
+                           value_text(str_text(&r->target)), value_id(r->target_pid),
+                           value_id(r->record_pid)));
+    print_message(s, INDENT,
+                  msg_make(N_("{0}, {1} records of {2} processes, {3} dropped"), value_ns(r->elapsed_ns),
+                           value_count(r->records), value_count(r->processes), value_count(r->dropped)));
     if (r->bytes != UNKNOWN)
-        print_message(s, msg_make(N_("  {0} in {1}"), value_bytes(r->bytes), value_text(str_text(&r->file))));
+        print_message(s, INDENT,
+                      msg_make(N_("{0} in {1}"), value_bytes(r->bytes), value_text(str_text(&r->file))));
     if (r->keep_ns != UNKNOWN)
-        print_message(s, msg_make(N_("  keeps the last {0}; snapshots of {1}: {2}"), value_ns(r->keep_ns),
-                                  value_text(str_text(&r->file)), value_count(r->snapshots)));
+        print_message(s, INDENT,
+                      msg_make(N_("keeps the last {0}; snapshots of {1}: {2}"), value_ns(r->keep_ns),
+                               value_text(str_text(&r->file)), value_count(r->snapshots)));
     if (r->written.len)
-        print_message(s, msg_make(N_("  written: {0}"), value_text(str_text(&r->written))));
+        print_message(s, INDENT, msg_make(N_("written: {0}"), value_text(str_text(&r->written))));
 }
 
 static void print_json(struct str *out, const struct control_reply *const *replies, size_t count)
