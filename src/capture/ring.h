@@ -48,7 +48,7 @@ enum ring_slot_state { RING_SLOT_FREE, RING_SLOT_LENT, RING_SLOT_FULL };
 
 struct ring_slot {
     _Atomic uint32_t state; /* enum ring_slot_state */
-    _Atomic uint32_t lent;  /* how often it was */
+    _Atomic uint32_t lent;  /* how often it was, and how often it came back */
     uint64_t valid_bytes;   /* of a FULL slot */
     uint64_t text_bytes;    /* of the text log when it became FULL: addresses mean what was logged by then */
 };

@@ -166,6 +166,8 @@ void buffers_complete(void *context, uint32_t stream, uint8_t *buffer, size_t si
         return; /* a forked child, or after the end: the memory may be anyone's */
     int64_t offset = (int64_t)((uintptr_t)buffer - (uintptr_t)ring_slot_data(r->ring, 0));
     bool ours = offset >= 0 && offset < (int64_t)RING_SLOTS * RING_SLOT_BYTES;
+    if (ours) /* who flushes meanwhile sees that it is on its way */
+        atomic_fetch_add_explicit(&r->ring->slots[offset / RING_SLOT_BYTES].lent, 1, memory_order_acq_rel);
     uint64_t records = look_through(r, buffer, valid);
     buffers_count_dropped(r, context, stream);
     if (!ours) {
