@@ -147,3 +147,32 @@ bool gpu_value_parse(enum gpu_unit unit, const char *text, int64_t *value)
     *value = negative ? -sum : sum;
     return true;
 }
+
+/* ---- facts -----------------------------------------------------------------------------------------------
+ */
+
+const char *gpu_fact(const struct run *run, const char *uuid, const char *key)
+{
+    struct str name = {0};
+    const char *value = NULL;
+    str_addf(&name, GPU_FACT_PREFIX "%s.%s", uuid, key);
+    vec_each (&run->facts, fact)
+        if (!value && strcmp(run_text(run, fact->key), str_text(&name)) == 0)
+            value = run_text(run, fact->value);
+    str_release(&name);
+    return value;
+}
+
+struct reading gpu_fact_reading(const struct run *run, const char *uuid, const char *key, enum gpu_unit unit)
+{
+    int64_t value;
+    const char *text = gpu_fact(run, uuid, key);
+    if (text)
+        return gpu_value_parse(unit, text, &value) ? reading_of(value) : reading_missing(READING_FAILED);
+    struct str why_key = {0};
+    str_addf(&why_key, "%s_why", key);
+    const char *why = gpu_fact(run, uuid, str_text(&why_key));
+    str_release(&why_key);
+    enum reading_state state = why ? reading_state_find(why) : READING_UNREAD;
+    return reading_missing(state == READING_STATES || state == READING_KNOWN ? READING_FAILED : state);
+}

@@ -10,6 +10,7 @@
 
 #include "base/str.h"
 #include "model/reading.h"
+#include "model/run.h"
 
 enum gpu_unit {
     GPU_COUNT, /* a plain number */
@@ -128,6 +129,11 @@ void gpu_value_add(struct str *out, enum gpu_unit unit, int64_t value);
  * and for units that are written as names. */
 bool gpu_value_parse(enum gpu_unit unit, const char *text, int64_t *value);
 
+/* The fact "gpu.UUID.KEY" of a recording, NULL where it has none. */
+const char *gpu_fact(const struct run *run, const char *uuid, const char *key);
+/* The same as a number. Not looked at where there is no fact; else the reason that the recording gives. */
+struct reading gpu_fact_reading(const struct run *run, const char *uuid, const char *key, enum gpu_unit unit);
+
 /* What holds the clocks down, as NVML's clock event reasons number them. */
 enum gpu_clock_reason {
     GPU_CLOCK_IDLE = 1 << 0,
@@ -144,6 +150,7 @@ enum gpu_clock_reason {
 /* Facts and counters of a recording that an analysis looks for by name. */
 #define GPU_FACT_PREFIX        "gpu."
 #define GPU_SERIES_SM_CLOCK    "SM clock"
+#define GPU_SERIES_TEMPERATURE "GPU temperature"
 #define GPU_SERIES_POWER_CAP   "clocks held by power limit"
 #define GPU_SERIES_HEAT        "clocks held by heat"
 #define GPU_SERIES_POWER_BRAKE "clocks held by power brake"

@@ -10,7 +10,7 @@ static const struct {
     {GPU_SERIES_SM_CLOCK, offsetof(struct gpu_sample, sm_clock), UNIT_HZ, 1},
     {"memory clock", offsetof(struct gpu_sample, memory_clock), UNIT_HZ, 1},
     {"power", offsetof(struct gpu_sample, power), UNIT_WATTS, 1e-3},
-    {"GPU temperature", offsetof(struct gpu_sample, temperature), UNIT_CELSIUS, 1},
+    {GPU_SERIES_TEMPERATURE, offsetof(struct gpu_sample, temperature), UNIT_CELSIUS, 1},
     {"memory temperature", offsetof(struct gpu_sample, memory_temperature), UNIT_CELSIUS, 1},
     {"memory used", offsetof(struct gpu_sample, memory_used), UNIT_BYTES, 1},
     {"GPU utilization", offsetof(struct gpu_sample, utilization), UNIT_RATIO, 1e-2},
@@ -49,8 +49,7 @@ static void add_held(struct run *run, uint32_t device, const char *name, int64_t
     add(run, device, name, UNIT_RATIO, sample->time_ns, (double)held / (double)elapsed);
 }
 
-void gpu_series_add(struct gpu_series *series, struct run *run, uint32_t device,
-                    const struct gpu_sample *before, const struct gpu_sample *sample)
+static void add_levels(struct run *run, uint32_t device, const struct gpu_sample *sample)
 {
     for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
         struct reading reading;
@@ -59,6 +58,16 @@ void gpu_series_add(struct gpu_series *series, struct run *run, uint32_t device,
             add(run, device, levels[i].name, levels[i].unit, sample->time_ns,
                 (double)reading.value * levels[i].scale);
     }
+}
+
+void gpu_series_add(struct gpu_series *series, struct run *run, uint32_t device,
+                    const struct gpu_sample *before, const struct gpu_sample *sample)
+{
+    add_levels(run, device, sample);
+    bool first = !series->begun;
+    series->begun = true;
+    if (first)
+        return;
     struct reading heat =
         larger(larger(reading_gain(before->software_thermal_time, sample->software_thermal_time),
                       reading_gain(before->hardware_thermal_time, sample->hardware_thermal_time)),

@@ -9,10 +9,11 @@
  * than the time between two samples; no interval can have been held for longer than it lasted. */
 struct gpu_series {
     int64_t power_cap_ns, heat_ns, power_brake_ns;
+    bool begun;
 };
 
 /* Adds what is known of a sample, and for what reason clocks were held down since the one before, as a share
- * of that time. */
+ * of that time. The first call adds levels alone: what came before it is not the series' business. */
 void gpu_series_add(struct gpu_series *series, struct run *run, uint32_t device,
                     const struct gpu_sample *before, const struct gpu_sample *sample);
 

@@ -112,9 +112,9 @@ static void take_sample(struct gpu_watch *w, struct run *run, struct gpu_seen *g
         gpu->first = *sample;
         if (gpu->device != NONE)
             gpu_facts_moment(run, w->source, gpu->uuid, "start", sample);
-    } else if (gpu->device != NONE) {
-        gpu_series_add(&gpu->series, run, gpu->device, &gpu->last, sample);
     }
+    if (gpu->device != NONE)
+        gpu_series_add(&gpu->series, run, gpu->device, &gpu->last, sample);
     gpu->has_sample = true;
     gpu->last = *sample;
 }

@@ -98,6 +98,7 @@ static void watch(struct worker *w, const char *uuid)
     for (size_t i = 0; i < w->count; i++) {
         if (strcmp(w->gpus[i].uuid, uuid) == 0) {
             w->gpus[i].in_use = true;
+            say_sample(w, &w->gpus[i], NVML_LIGHT);
             return;
         }
     }

@@ -32,6 +32,9 @@ static const struct finding_info infos[] = {
     {"imbalance-ranks", "scale", N_("one rank makes the others wait")},
     {"comm-exposed", "scale", N_("communication is not hidden behind computation")},
     {"amdahl-host", "scale", N_("a faster GPU would hardly help")},
+    {"health-power-cap", "health", N_("the power limit holds the clocks down")},
+    {"health-power-brake", "health", N_("an external power brake holds the clocks down")},
+    {"health-thermal", "health", N_("heat holds the clocks down")},
     {"trust-lost-records", "trust", N_("the recording is incomplete")},
     {"trust-profiler-overhead", "trust", N_("the recording tool disturbed what it recorded")},
     {"trust-clock", "trust", N_("host and GPU clocks disagree")},
@@ -237,6 +240,7 @@ void findings_build(struct report *report)
         find_idle(&f);
         find_kernel(&f);
         find_scale(&f);
+        find_health(&f);
         vec_each (&report->findings, finding)
             judge(&f, finding);
         add_healthy(&f);

@@ -36,6 +36,7 @@ void find_idle(struct finder *f);
 void find_transfer(struct finder *f);
 void find_kernel(struct finder *f);
 void find_scale(struct finder *f);
+void find_health(struct finder *f);
 void find_trust(struct finder *f);
 
 #endif
