@@ -33,19 +33,38 @@ static void intern_grow(struct intern *in)
     }
 }
 
+/* The id of the text, or 0 and the slot where it belongs. */
+static uint32_t find_slot(const struct intern *in, const char *text, size_t length, uint32_t hash,
+                          uint32_t *slot)
+{
+    *slot = hash & in->mask;
+    for (uint32_t id; (id = in->slots[*slot]) != 0; *slot = (*slot + 1) & in->mask) {
+        const struct intern_entry *entry = &in->entries[id];
+        if (entry->hash == hash && entry->length == length && memcmp(entry->text, text, length) == 0)
+            return id;
+    }
+    return 0;
+}
+
+uint32_t intern_find(const struct intern *in, const char *text, size_t length)
+{
+    uint32_t slot;
+    uint32_t id = length && length <= INT32_MAX
+                      ? find_slot(in, text, length, (uint32_t)hash_bytes(text, length), &slot)
+                      : 0;
+    return id || length == 0 ? id : INTERN_ABSENT;
+}
+
 uint32_t intern_add(struct intern *in, const char *text, size_t length)
 {
     if (length == 0)
         return 0;
     if (length > INT32_MAX)
         length = INT32_MAX;
-    uint32_t hash = (uint32_t)hash_bytes(text, length);
-    uint32_t slot = hash & in->mask;
-    for (uint32_t id; (id = in->slots[slot]) != 0; slot = (slot + 1) & in->mask) {
-        const struct intern_entry *entry = &in->entries[id];
-        if (entry->hash == hash && entry->length == length && memcmp(entry->text, text, length) == 0)
-            return id;
-    }
+    uint32_t hash = (uint32_t)hash_bytes(text, length), slot;
+    uint32_t known = find_slot(in, text, length, hash, &slot);
+    if (known)
+        return known;
     if (in->count == in->cap) {
         intern_grow(in);
         slot = hash & in->mask;

@@ -8,6 +8,8 @@
 
 #include "base/arena.h"
 
+#define INTERN_ABSENT UINT32_MAX
+
 struct intern_entry {
     const char *text;
     uint32_t length;
@@ -27,6 +29,8 @@ void intern_init(struct intern *in);
 /* Texts longer than 2^31 bytes are cut there. */
 uint32_t intern_add(struct intern *in, const char *text, size_t length);
 uint32_t intern_puts(struct intern *in, const char *text);
+/* The id of a text, INTERN_ABSENT if it was never added. */
+uint32_t intern_find(const struct intern *in, const char *text, size_t length);
 void intern_release(struct intern *in);
 
 static inline const char *intern_text(const struct intern *in, uint32_t id)

@@ -30,9 +30,11 @@ enum counter_state {
     COUNTER_NO_PERMISSION, /* counters are locked */
     COUNTER_NOT_MEASURED,  /* the source was not asked for it, or could not tell: "n/a" */
     COUNTER_IMPLAUSIBLE,   /* measured, and cannot be: a hit rate of 171 %, a NaN */
+    COUNTER_UNDEFINED,     /* a share of nothing: sectors per request of a kernel without requests */
 };
 
-/* Counters of a whole launch. */
+/* Counters of a whole launch. The same name stands once for a profile. Where a source shows labels in place
+ * of names, a counter is called "section/label". */
 #define RUN_COUNTERS(X)                                                                                      \
     X(uint32_t, profile) /* run->profiles */                                                                 \
     X(uint32_t, name)    /* text */                                                                          \
