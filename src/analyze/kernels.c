@@ -1,4 +1,5 @@
-/* The table of kernels: one row per name over all devices of the report. */
+/* The table of kernels: one row per name over all devices of the report. Graphs whose launches were recorded
+ * whole have rows, too: they stand for the kernels in them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +11,9 @@ enum { SHORT_NAME_WIDTH = 72 };
 
 /* What a group of launches has beyond its durations. */
 struct launches {
-    uint32_t device;      /* the first that ran it */
-    bool is_comm;         /* by metadata of the recording */
+    uint32_t device; /* the first that ran it */
+    bool is_comm;    /* by metadata of the recording */
+    bool is_graph;
     uint32_t last_device; /* of the launch before */
     int64_t until;        /* latest end so far on that device */
     int64_t covered_ns;
@@ -37,12 +39,17 @@ static double sm_coverage(const struct device *device, const struct shape *shape
     return fmin(1.0, blocks / device->sm_count);
 }
 
+static bool is_kernel(const struct op_table *ops, uint32_t op)
+{
+    return ops->kind[op] == OP_KERNEL || ops->kind[op] == OP_GRAPH;
+}
+
 static void count_launches(struct kernels *k, uint32_t device, struct interval window)
 {
     const struct op_table *ops = &k->run->ops;
     struct op_range range = ops_in_window(k->run, device, window);
     for (uint32_t op = range.first; op < range.end; op++)
-        if (ops->kind[op] == OP_KERNEL && op_in_window(ops->start[op], ops->end[op], window))
+        if (is_kernel(ops, op) && op_in_window(ops->start[op], ops->end[op], window))
             tally_count(&k->tally, ops->name[op]);
 }
 
@@ -53,7 +60,7 @@ static void add_launches(struct kernels *k, uint32_t device, struct interval win
         k->coverage[s] = sm_coverage(&k->run->devices.at[device], &k->run->shapes.at[s]);
     struct op_range range = ops_in_window(k->run, device, window);
     for (uint32_t op = range.first; op < range.end; op++) {
-        if (ops->kind[op] != OP_KERNEL || !op_in_window(ops->start[op], ops->end[op], window))
+        if (!is_kernel(ops, op) || !op_in_window(ops->start[op], ops->end[op], window))
             continue;
         struct interval part = op_clip(k->run, op, window);
         uint32_t name = ops->name[op], shape = ops->shape[op];
@@ -67,6 +74,7 @@ static void add_launches(struct kernels *k, uint32_t device, struct interval win
         launches->until = max_ns(launches->until, part.end);
         launches->device = launches->device == NONE ? device : launches->device;
         launches->is_comm |= ops->comm[op] != NONE;
+        launches->is_graph |= ops->kind[op] == OP_GRAPH;
         if (shape != NONE && !isnan(k->coverage[shape])) {
             launches->fill_ns += (double)(part.end - part.start) * k->coverage[shape];
             launches->known_ns += (double)(part.end - part.start);
@@ -100,7 +108,9 @@ static void make_row(struct kernels *k, const struct tally_group *group, int64_t
 {
     const struct run *run = k->run;
     const struct launches *launches = &k->launches[k->tally.group_of[group->key]];
-    struct kernel_class class = kernel_classify(run_text(run, group->key));
+    struct kernel_class class = {0};
+    if (!launches->is_graph)
+        class = kernel_classify(run_text(run, group->key));
     *row = (struct kernel_row){
         .name = group->key,
         .count = group->count,
@@ -112,6 +122,7 @@ static void make_row(struct kernels *k, const struct tally_group *group, int64_t
         .busy_share_ratio = busy_ns > 0 ? (double)launches->covered_ns / (double)busy_ns : NAN,
         .occupancy_ratio = NAN,
         .sm_fill_ratio = launches->known_ns > 0 ? launches->fill_ns / launches->known_ns : NAN,
+        .is_graph = launches->is_graph,
         .is_comm = class.is_comm || launches->is_comm,
         .is_tuned_library = class.is_tuned_library,
         .is_matrix = class.is_matrix,

@@ -97,6 +97,7 @@ struct kernel_row {
     /* SM coverage: blocks ÷ SMs, at most 1, weighted by time over the launches; NAN. Below 1 some SMs got no
      * block at all; how full the others were is occupancy's matter. */
     double sm_fill_ratio;
+    bool is_graph; /* launches of a graph that were recorded whole */
     bool is_comm, is_tuned_library, is_matrix, uses_tensor_cores, is_fp64;
 };
 

@@ -117,7 +117,8 @@ static void name_element(struct issue_order *order, const struct run *run, struc
     const struct op_table *ops = &run->ops;
     bool is_graph = ops->graph[op] != 0 && ops->call[op] != NONE;
     uint64_t what = is_graph ? run->spans.name[ops->call[op]] : ops->name[op];
-    uint64_t name = hash_pair(what, (uint64_t)ops->kind[op] << 8 | ops->dir[op]);
+    /* A graph is the same launch whether it was recorded whole or by its nodes. */
+    uint64_t name = hash_pair(what, is_graph ? OP_GRAPH << 8 : (uint64_t)ops->kind[op] << 8 | ops->dir[op]);
     uint64_t shape = is_graph ? ops->graph[op] : ops->kind[op] == OP_KERNEL ? ops->shape[op] : 0;
     order->by_name[at] = symbol_of(&maps->names, name);
     order->by_shape[at] = symbol_of(&maps->shapes, hash_pair(name, shape));

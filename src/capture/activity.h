@@ -19,8 +19,11 @@ enum activity_kind { /* the first 32-bit word of every record */
                      ACTIVITY_MARKER = 12,
                      ACTIVITY_OVERHEAD = 17,
                      ACTIVITY_MEMCPY_P2P = 22,
+                     ACTIVITY_MANAGED = 25, /* UNIFIED_MEMORY_COUNTER */
                      ACTIVITY_SYNCHRONIZATION = 38,
-                     ACTIVITY_GRAPH = 51,
+                     ACTIVITY_MEMORY = 49, /* MEMORY2: an allocation or a release */
+                     ACTIVITY_MEMORY_POOL = 50,
+                     ACTIVITY_GRAPH = 51, /* GRAPH_TRACE: a launch as one, without its nodes */
 };
 
 struct activity_kernel {
@@ -50,6 +53,10 @@ struct activity_memcpy {
     uint8_t copy_kind, src_kind, dst_kind, flags;
     uint64_t bytes, start, end;
     uint32_t device, context, stream, correlation;
+    uint32_t runtime_correlation, pad;
+    uint64_t reserved;
+    uint64_t graph_node; /* since CUDA 11.1, as graph */
+    uint32_t graph;
 };
 
 struct activity_memcpy_p2p {
@@ -59,6 +66,9 @@ struct activity_memcpy_p2p {
     uint32_t device, context, stream;
     uint32_t src_device, src_context, dst_device, dst_context;
     uint32_t correlation;
+    uint64_t reserved;
+    uint64_t graph_node; /* since CUDA 11.1, as graph */
+    uint32_t graph;
 };
 
 struct activity_memset {
@@ -66,6 +76,10 @@ struct activity_memset {
     uint32_t value;
     uint64_t bytes, start, end;
     uint32_t device, context, stream, correlation;
+    uint32_t flags, pad;
+    uint64_t reserved;
+    uint64_t graph_node; /* since CUDA 11.1, as graph */
+    uint32_t graph;
 };
 
 struct activity_api {
@@ -96,6 +110,35 @@ struct activity_graph {
     uint32_t correlation;
     uint64_t start, end;
     uint32_t device, graph, context, stream;
+    uint64_t reserved;
+    uint32_t end_device, end_context; /* since CUDA 12.3 */
+};
+
+struct activity_memory { /* CUpti_ActivityMemory2 and later */
+    uint32_t kind;
+    uint32_t operation; /* ACTIVITY_ALLOCATION, ACTIVITY_RELEASE */
+    uint32_t memory;    /* ACTIVITY_MEM_DEVICE, … */
+    uint32_t correlation;
+    uint64_t address, bytes, time, pc;
+    uint32_t process, device, context, stream;
+    uint64_t name;
+    uint32_t is_async, pad;
+    uint32_t pool_type, pad2; /* ACTIVITY_POOL_LOCAL: of the pool at pool_address, whose size follows */
+    uint64_t pool_address, release_threshold, pool_bytes;
+};
+
+struct activity_memory_pool {
+    uint32_t kind;
+    uint32_t operation; /* ACTIVITY_POOL_DESTROYED, … */
+    uint32_t type, correlation, process, device;
+    uint64_t least_bytes, address, bytes, release_threshold, time;
+};
+
+struct activity_managed { /* CUpti_ActivityUnifiedMemoryCounter2 and later */
+    uint32_t kind;
+    uint32_t counter; /* ACTIVITY_MANAGED_H2D, … */
+    uint64_t value, start, end, address;
+    uint32_t src_device, dst_device, stream, process;
 };
 
 struct activity_device { /* CUpti_ActivityDevice2 and later */
@@ -135,12 +178,34 @@ enum {
     ACTIVITY_MEM_MANAGED_STATIC
 };
 
+enum { ACTIVITY_ALLOCATION = 1, ACTIVITY_RELEASE = 2 };
+enum { ACTIVITY_POOL_LOCAL = 1, ACTIVITY_POOL_CREATED = 1, ACTIVITY_POOL_DESTROYED = 2 };
+enum { /* CUpti_ActivityUnifiedMemoryCounterKind */
+       ACTIVITY_MANAGED_H2D = 1,
+       ACTIVITY_MANAGED_D2H = 2,
+       ACTIVITY_MANAGED_CPU_FAULTS = 3,
+       ACTIVITY_MANAGED_GPU_FAULTS = 4,
+       ACTIVITY_MANAGED_D2D = 8
+};
+
 _Static_assert(__builtin_offsetof(struct activity_kernel, name) == 104, "as in CUpti_ActivityKernel4 to 13");
 _Static_assert(__builtin_offsetof(struct activity_kernel, graph_id) == 156,
                "as in CUpti_ActivityKernel5 to 13");
 _Static_assert(__builtin_offsetof(struct activity_memcpy_p2p, correlation) == 60,
                "as in CUpti_ActivityMemcpyPtoP4");
 _Static_assert(__builtin_offsetof(struct activity_overhead, start) == 24, "as in CUpti_ActivityOverhead3");
+_Static_assert(__builtin_offsetof(struct activity_memcpy, graph) == 72, "as in CUpti_ActivityMemcpy4 to 7");
+_Static_assert(__builtin_offsetof(struct activity_memcpy_p2p, graph) == 80,
+               "as in CUpti_ActivityMemcpyPtoP3 to 4");
+_Static_assert(__builtin_offsetof(struct activity_memset, graph) == 72, "as in CUpti_ActivityMemset3 to 5");
+_Static_assert(__builtin_offsetof(struct activity_graph, end_device) == 48,
+               "as in CUpti_ActivityGraphTrace2");
+_Static_assert(__builtin_offsetof(struct activity_memory, pool_bytes) == 104,
+               "as in CUpti_ActivityMemory2 to 4");
+_Static_assert(__builtin_offsetof(struct activity_memory_pool, time) == 56,
+               "as in CUpti_ActivityMemoryPool to 3");
+_Static_assert(__builtin_offsetof(struct activity_managed, process) == 52,
+               "as in CUpti_ActivityUnifiedMemoryCounter2 to 3");
 _Static_assert(__builtin_offsetof(struct activity_device, name) == 136, "as in CUpti_ActivityDevice2 to 6");
 
 #endif

@@ -15,7 +15,12 @@ struct record_args {
     bool no_report;
     bool paused;
     bool torch_ops;
+    int graph_trace;
+    bool no_memory;
 };
+
+enum graph_trace { GRAPH_AUTO, GRAPH_WHOLE, GRAPH_NODE };
+static const char *const graph_trace_names[] = {"auto", "graph", "node", NULL};
 
 #define AT(field) offsetof(struct record_args, field)
 static const struct option options[] = {
@@ -25,6 +30,13 @@ static const struct option options[] = {
     {"no-report", 0, OPTION_FLAG, NULL, N_("only record; print no report at the end"), AT(no_report), NULL},
     {"paused", 0, OPTION_FLAG, NULL, N_("record only once 'warplight ctl start' says so"), AT(paused), NULL},
     {"torch-ops", 0, OPTION_FLAG, NULL, N_("also record PyTorch's operators"), AT(torch_ops), NULL},
+    {"graph-trace", 0, OPTION_CHOICE, N_("HOW"),
+     N_("CUDA graphs: node records every kernel in them, graph each launch as one, auto the kernels at "
+        "first, "
+        "then launches (default: auto)"),
+     AT(graph_trace), graph_trace_names},
+    {"no-memory", 0, OPTION_FLAG, NULL, N_("record no allocations and no traffic of managed memory"),
+     AT(no_memory), NULL},
     OPTION_END,
 };
 #undef AT
@@ -76,6 +88,9 @@ static int run_record(struct cli *cli, const void *values, struct err *err)
         .force = args->force,
         .paused = args->paused,
         .torch_ops = args->torch_ops,
+        .graph_nodes = args->graph_trace == GRAPH_NODE,
+        .graph_whole = args->graph_trace == GRAPH_WHOLE,
+        .no_memory = args->no_memory,
         .live = isatty(STDERR_FILENO) && !cli->globals.quiet && !cli->globals.no_progress,
     };
     char **argv = mem_zalloc((size_t)cli->operand_count + 1, sizeof *argv);

@@ -15,6 +15,8 @@ struct session_options {
     bool force;
     bool paused; /* record only once `ctl start` says so */
     bool torch_ops;
+    bool graph_nodes, graph_whole; /* neither: nodes first, then whole graphs */
+    bool no_memory;
     bool live; /* progress on the terminal */
 };
 

@@ -101,6 +101,8 @@ static bool enable_all(struct recorder *r)
     for (size_t i = 0; i < sizeof recorded_kinds / sizeof *recorded_kinds; i++)
         r->cupti.ActivityEnable(recorded_kinds[i]);
     enable_devices(r);
+    graphs_enable(r);
+    allocations_enable(r);
     /* Only chosen driver calls; where CUPTI cannot choose, all of them, or kernels of Triton would have no
      * call. */
     if (!r->cupti.ActivityEnableDriverApi)
@@ -117,6 +119,8 @@ static void disable_all(struct recorder *r)
     for (size_t i = 0; i < sizeof recorded_kinds / sizeof *recorded_kinds; i++)
         r->cupti.ActivityDisable(recorded_kinds[i]);
     r->cupti.ActivityDisable(ACTIVITY_DEVICE);
+    graphs_disable(r);
+    allocations_disable(r);
     if (r->cupti.ActivityEnableDriverApi)
         choose_calls(r, CUPTI_DOMAIN_DRIVER, false);
     else

@@ -86,8 +86,9 @@ static void note_size(struct recorder *r, uint32_t kind, ptrdiff_t size)
 void buffers_learn_sizes(struct recorder *r)
 {
     static const uint32_t kinds[] = {
-        ACTIVITY_MEMCPY, ACTIVITY_MEMSET,     ACTIVITY_DRIVER, ACTIVITY_RUNTIME,  ACTIVITY_DEVICE,
-        ACTIVITY_KERNEL, ACTIVITY_MEMCPY_P2P, ACTIVITY_GRAPH,  ACTIVITY_OVERHEAD, ACTIVITY_SYNCHRONIZATION};
+        ACTIVITY_MEMCPY, ACTIVITY_MEMSET,      ACTIVITY_DRIVER, ACTIVITY_RUNTIME,  ACTIVITY_DEVICE,
+        ACTIVITY_KERNEL, ACTIVITY_MEMCPY_P2P,  ACTIVITY_GRAPH,  ACTIVITY_OVERHEAD, ACTIVITY_SYNCHRONIZATION,
+        ACTIVITY_MEMORY, ACTIVITY_MEMORY_POOL, ACTIVITY_MANAGED};
     union {
         uint64_t align;
         uint32_t words[256];
@@ -135,19 +136,27 @@ void buffers_count_dropped(struct recorder *r, void *context, uint32_t stream)
         atomic_fetch_add_explicit(&r->ring->dropped_by_cupti, dropped, memory_order_relaxed);
 }
 
+static bool is_managed(uint32_t memory)
+{
+    return memory == ACTIVITY_MEM_MANAGED || memory == ACTIVITY_MEM_MANAGED_STATIC;
+}
+
 /* Reads what the collector cannot see: the texts that records point to, and how long records are in this
  * version. */
 static uint64_t look_through(struct recorder *r, uint8_t *buffer, size_t valid)
 {
-    uint64_t records = 0;
+    uint64_t records = 0, nodes = 0;
     uint8_t *previous = NULL;
     void *record = NULL;
     while (r->cupti.ActivityGetNextRecord(buffer, valid, &record) == CUPTI_OK) {
         uint32_t kind = *(uint32_t *)record;
         if (previous)
             note_size(r, *(uint32_t *)previous, (uint8_t *)record - previous);
+        nodes += kind == ACTIVITY_KERNEL && ((struct activity_kernel *)record)->graph_node != 0;
         if (kind == ACTIVITY_KERNEL && ((struct activity_kernel *)record)->name)
             texts_add_pointer(r, ((struct activity_kernel *)record)->name);
+        else if (kind == ACTIVITY_MEMORY && is_managed(((struct activity_memory *)record)->memory))
+            allocations_saw_managed(r);
         else if (kind == ACTIVITY_DEVICE && ((struct activity_device *)record)->name)
             texts_add_pointer(r, ((struct activity_device *)record)->name);
         previous = record;
@@ -155,6 +164,7 @@ static uint64_t look_through(struct recorder *r, uint8_t *buffer, size_t valid)
     }
     if (previous)
         note_size(r, *(uint32_t *)previous, buffer + valid - previous);
+    graphs_saw(r, nodes);
     return records;
 }
 

@@ -28,6 +28,7 @@ static const struct symbol symbols[] = {
     SYMBOL(ActivityGetNumDroppedRecords, 0),
     SYMBOL(ActivityFlushAll, 0),
     SYMBOL(ActivityEnableAndDump, 1),
+    SYMBOL(ActivityConfigureUnifiedMemoryCounter, 1),
     SYMBOL(SetThreadIdType, 1),
     SYMBOL(ActivityEnableRuntimeApi, 1),
     SYMBOL(ActivityEnableDriverApi, 1),

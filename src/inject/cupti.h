@@ -20,6 +20,10 @@ typedef void cupti_request_buffer(uint8_t **buffer, size_t *size, size_t *max_re
 typedef void cupti_complete_buffer(void *context, uint32_t stream, uint8_t *buffer, size_t size,
                                    size_t valid);
 
+struct cupti_managed_config { /* CUpti_ActivityUnifiedMemoryCounterConfig */
+    uint32_t scope, counter, device, enable;
+};
+
 struct cupti {
     void *library;
     char path[512];   /* the file that was opened */
@@ -36,6 +40,8 @@ struct cupti {
     cupti_result (*ActivityFlushAll)(uint32_t flag);
     /* May be NULL: not in every version. */
     cupti_result (*ActivityEnableAndDump)(int kind); /* 11.7: also records what exists already */
+    cupti_result (*ActivityConfigureUnifiedMemoryCounter)(struct cupti_managed_config *configs,
+                                                          uint32_t count);
     cupti_result (*SetThreadIdType)(int type);
     cupti_result (*ActivityEnableRuntimeApi)(uint32_t cbid, uint8_t enable);
     cupti_result (*ActivityEnableDriverApi)(uint32_t cbid, uint8_t enable);

@@ -67,6 +67,8 @@ static void keep_flowing(struct recorder *r)
     records_flush(r);
     if (atomic_load_explicit(&r->ring->state, memory_order_acquire) == RING_RECORDING) {
         r->cupti.ActivityFlushAll(CUPTI_FLUSH_COMPLETED);
+        graphs_look(r);
+        allocations_look(r);
         buffers_count_dropped(r, NULL, 0);
     }
     buffers_prepare(r);
@@ -226,6 +228,10 @@ static void start(struct recorder *r, struct ring *ring)
     for (int slot = 0; slot < RING_SLOTS; slot++)
         atomic_store_explicit(&r->backed[slot], false, memory_order_relaxed);
     r->text_backed = 0;
+    atomic_store_explicit(&r->saw_managed, false, memory_order_relaxed);
+    r->counts_managed = false;
+    atomic_store_explicit(&r->graphs_ns, 0, memory_order_relaxed);
+    atomic_store_explicit(&r->graph_nodes, 0, memory_order_relaxed);
     r->pid = (int32_t)getpid();
     r->generation++;
     r->ring = ring;

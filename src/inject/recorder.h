@@ -16,7 +16,9 @@ enum { KNOWN_POINTERS = 1 << 15 }; /* distinct texts that are remembered; a powe
 /* What `record` asks the library for, in RING_ENV_OPTIONS. */
 struct recorder_options {
     bool paused;      /* "paused": touch CUPTI only once the collector says so */
-    bool graph_nodes; /* "graph-nodes": a record for each node of a graph rather than for each launch */
+    bool graph_nodes; /* "graph-nodes": a record for each node of a graph, for as long as it lasts */
+    bool graph_whole; /* "graph-whole": a record for each launch of a graph, from the start */
+    bool no_memory;   /* "no-memory": neither allocations nor the traffic of managed memory */
     bool torch_ops;   /* "torch-ops": PyTorch's operators */
 };
 
@@ -45,6 +47,10 @@ struct recorder {
     _Atomic uint64_t
         pointers[KNOWN_POINTERS]; /* read without the lock for hashes: those mean one text only */
     uint64_t entries[KNOWN_POINTERS];
+    _Atomic int64_t graphs_ns;    /* CLOCK_MONOTONIC when nodes of a graph were first seen; 0 */
+    _Atomic uint64_t graph_nodes; /* seen */
+    _Atomic bool saw_managed;     /* the program allocated managed memory */
+    bool counts_managed;          /* or tried to; of the library's own thread */
 };
 
 /* inject.c: makes the ring of this process, once; in a child that was forked, one of its own. False: nothing
@@ -85,6 +91,22 @@ void buffers_learn_sizes(struct recorder *r);
 void buffers_flush_all(struct recorder *r);
 /* Adds what CUPTI dropped since it was last asked. */
 void buffers_count_dropped(struct recorder *r, void *context, uint32_t stream);
+
+/* graphs.c: selects how graphs are recorded, where all kinds are enabled; stops their records. */
+void graphs_enable(struct recorder *r);
+void graphs_disable(struct recorder *r);
+/* Counts nodes of graphs that a buffer held. */
+void graphs_saw(struct recorder *r, uint64_t nodes);
+/* Goes over to whole graphs when it is time; now and then, on the library's own thread. */
+void graphs_look(struct recorder *r);
+
+/* allocations.c: selects what is recorded of memory, where all kinds are enabled, and undoes it. */
+void allocations_enable(struct recorder *r);
+void allocations_disable(struct recorder *r);
+/* A buffer held the allocation of managed memory. */
+void allocations_saw_managed(struct recorder *r);
+/* Has the traffic of managed memory recorded once there is any; on the library's own thread. */
+void allocations_look(struct recorder *r);
 
 /* memory.c: gives a part of the ring memory, all zero. False where there is none: it must not be touched. */
 bool memory_back(void *at, size_t bytes);

@@ -217,10 +217,11 @@ struct source {
 
 /* Records that the sources had but the run could not use, or that the sources themselves say they lost. */
 struct losses {
-    int64_t dropped;         /* the recording tool said it dropped them */
-    int64_t untimed;         /* start = end = 0, or an impossible time */
-    int64_t unlinked;        /* GPU ops whose launching call is not in the run (set by run_seal()) */
-    int64_t malformed;       /* records that could not be understood */
+    int64_t dropped;   /* the recording tool said it dropped them */
+    int64_t untimed;   /* start = end = 0, or an impossible time */
+    int64_t unlinked;  /* GPU ops whose launching call is not in the run (set by run_seal()); managed memory
+                        * that migrates has none */
+    int64_t malformed; /* records that could not be understood */
     int64_t truncated_bytes; /* bytes at the end of a file after its last complete record */
 };
 
@@ -276,7 +277,8 @@ uint32_t run_shape(struct run *run, const struct shape *shape);
 uint32_t run_series(struct run *run, const char *name, uint32_t device, uint32_t process,
                     enum counter_unit unit);
 
-/* Leaves out what lies at impossible times (model/stray.h), sorts ops by (device, start, end descending) and
+/* Leaves out what lies at impossible times (model/stray.h) and graph launches that are there twice
+ * (model/graphs.h), sorts ops by (device, start, end descending) and
  * spans by (thread, start, end descending), nests spans, links every op to its launching call by (process,
  * correlation), and sorts samples and marks by time. Overlapping spans that do not nest (a child that ends up
  * to a few ns after its parent) keep their times; the parent is the innermost span that contains the child's

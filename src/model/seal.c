@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/sort.h"
+#include "model/graphs.h"
 #include "model/run.h"
 #include "model/stray.h"
 
@@ -181,7 +182,9 @@ static void link_ops(struct run *run)
         ops->call[i] = process == NONE || ops->correlation[i] == 0
                            ? NONE
                            : call_index_find(&all[process], ops->correlation[i]);
-        run->losses.unlinked += ops->call[i] == NONE;
+        /* Nobody launches what the driver moves by itself. */
+        bool migrates = ops->kind[i] == OP_COPY && ops->dir[i] >= COPY_MANAGED_H2D;
+        run->losses.unlinked += ops->call[i] == NONE && !migrates;
     }
     for (size_t p = 0; p < run->processes.count; p++) {
         free(all[p].dense);
@@ -195,6 +198,7 @@ void run_seal(struct run *run)
     if (run->sealed)
         return;
     stray_drop(run);
+    graphs_drop_doubles(run);
     sort_ops(run);
     sort_spans(run);
     sort_samples(run);

@@ -1,5 +1,6 @@
 #include "source/cupti_records.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -7,8 +8,6 @@
 #include "capture/activity.h"
 
 static const int64_t day_ns = 86400 * INT64_C(1000000000);
-/* Times beyond are nonsense, and would overflow in sums. */
-static const int64_t latest_ns = INT64_MAX / 4;
 
 /* ---- times and threads ----------------------------------------------------------------------------------
  */
@@ -22,7 +21,7 @@ static int64_t shift(struct cupti_records *r, uint64_t time)
         int64_t ahead = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec - (int64_t)time;
         bool since_epoch = ahead > -day_ns && ahead < day_ns;
         int64_t real = r->realtime_ns, cupti = r->cupti_ns;
-        bool sane = real >= 0 && real < latest_ns && cupti >= 0 && cupti < latest_ns;
+        bool sane = real >= 0 && real < RING_LATEST_NS && cupti >= 0 && cupti < RING_LATEST_NS;
         r->shift_ns = since_epoch || !sane ? 0 : real - cupti;
     }
     return r->shift_ns;
@@ -32,7 +31,7 @@ static int64_t shift(struct cupti_records *r, uint64_t time)
 static bool times(struct cupti_records *r, struct run *run, uint64_t start, uint64_t end,
                   struct interval *out)
 {
-    if (start == 0 || end < start || end > (uint64_t)latest_ns) {
+    if (start == 0 || end < start || end > (uint64_t)RING_LATEST_NS) {
         run->losses.untimed++;
         return false;
     }
@@ -87,6 +86,68 @@ static uint32_t stream_of(struct cupti_records *r, struct run *run, uint32_t dev
     return run_stream(run, r->process, run_device(run, r->source, device), context, stream);
 }
 
+/* ---- graphs ---------------------------------------------------------------------------------------------
+ */
+
+enum { MOST_GRAPHS = 1 << 16 };
+
+static struct cupti_graph *graph_of(struct cupti_records *r, uint32_t id)
+{
+    uint32_t row = map_get(&r->graph_of, id);
+    if (row != MAP_ABSENT)
+        return &r->graphs.at[row];
+    if (r->graphs.count >= MOST_GRAPHS)
+        return NULL;
+    map_set(&r->graph_of, id, (uint32_t)r->graphs.count);
+    vec_push(&r->graphs, ((struct cupti_graph){.id = id}));
+    return &r->graphs.at[r->graphs.count - 1];
+}
+
+static void note_node(struct cupti_records *r, struct run *run, size_t op, uint32_t id)
+{
+    run->ops.graph[op] = id;
+    struct cupti_graph *graph = id ? graph_of(r, id) : NULL;
+    if (!graph)
+        return;
+    uint32_t launch = (uint32_t)run->ops.correlation[op];
+    graph->counted = graph->correlation == launch ? graph->counted + 1 : 1;
+    graph->correlation = launch;
+    graph->nodes = graph->counted > graph->nodes ? graph->counted : graph->nodes;
+}
+
+/* "CUDA graph 12: 24 nodes"; how many is known where nodes were recorded before. */
+static uint32_t graph_name(struct cupti_records *r, struct run *run, uint32_t id)
+{
+    struct cupti_graph *graph = graph_of(r, id);
+    if (graph && graph->name)
+        return graph->name;
+    char name[64];
+    int length = snprintf(name, sizeof name, "CUDA graph %u", id);
+    if (graph && graph->nodes)
+        snprintf(name + length, sizeof name - (size_t)length, ": %u nodes", graph->nodes);
+    uint32_t text = intern_puts(&run->strings, name);
+    if (graph)
+        graph->name = text;
+    return text;
+}
+
+static void on_graph(struct cupti_records *r, struct run *run, const struct activity_graph *g)
+{
+    struct interval time;
+    if (!times(r, run, g->start, g->end, &time))
+        return;
+    /* A graph that begins with a node of the host says so by an impossible device. */
+    bool on_host = g->device == INT32_MAX;
+    uint32_t stream = stream_of(r, run, on_host ? g->end_device : g->device,
+                                on_host ? g->end_context : g->context, g->stream);
+    size_t op = add_op(run, OP_GRAPH, time, stream, g->correlation);
+    run->ops.graph[op] = g->graph;
+    run->ops.name[op] = graph_name(r, run, g->graph);
+}
+
+/* ---- operations of the GPU ------------------------------------------------------------------------------
+ */
+
 static void on_kernel(struct cupti_records *r, struct run *run, const struct activity_kernel *k)
 {
     struct interval time;
@@ -104,7 +165,7 @@ static void on_kernel(struct cupti_records *r, struct run *run, const struct act
         shape.block[i] = (uint32_t)k->block[i];
     }
     run->ops.shape[op] = run_shape(run, &shape);
-    run->ops.graph[op] = k->graph_id;
+    note_node(r, run, op, k->graph_id);
     run->ops.name[op] = cupti_texts_at(&r->texts, k->name, r->log_length, run, "(name lost)");
 }
 
@@ -154,21 +215,23 @@ static void add_copy(struct run *run, size_t op, uint8_t kind, uint8_t src, uint
 static void on_memcpy(struct cupti_records *r, struct run *run, const struct activity_memcpy *m)
 {
     struct interval time;
-    if (times(r, run, m->start, m->end, &time))
-        add_copy(
-            run,
-            add_op(run, OP_COPY, time, stream_of(r, run, m->device, m->context, m->stream), m->correlation),
-            m->copy_kind, m->src_kind, m->dst_kind, m->bytes);
+    if (!times(r, run, m->start, m->end, &time))
+        return;
+    size_t op =
+        add_op(run, OP_COPY, time, stream_of(r, run, m->device, m->context, m->stream), m->correlation);
+    add_copy(run, op, m->copy_kind, m->src_kind, m->dst_kind, m->bytes);
+    note_node(r, run, op, m->graph);
 }
 
 static void on_memcpy_p2p(struct cupti_records *r, struct run *run, const struct activity_memcpy_p2p *m)
 {
     struct interval time;
-    if (times(r, run, m->start, m->end, &time))
-        add_copy(
-            run,
-            add_op(run, OP_COPY, time, stream_of(r, run, m->device, m->context, m->stream), m->correlation),
-            ACTIVITY_COPY_P2P, m->src_kind, m->dst_kind, m->bytes);
+    if (!times(r, run, m->start, m->end, &time))
+        return;
+    size_t op =
+        add_op(run, OP_COPY, time, stream_of(r, run, m->device, m->context, m->stream), m->correlation);
+    add_copy(run, op, ACTIVITY_COPY_P2P, m->src_kind, m->dst_kind, m->bytes);
+    note_node(r, run, op, m->graph);
 }
 
 static void on_memset(struct cupti_records *r, struct run *run, const struct activity_memset *m)
@@ -180,18 +243,11 @@ static void on_memset(struct cupti_records *r, struct run *run, const struct act
         add_op(run, OP_MEMSET, time, stream_of(r, run, m->device, m->context, m->stream), m->correlation);
     run->ops.bytes[op] = m->bytes <= INT64_MAX ? (int64_t)m->bytes : UNKNOWN;
     run->ops.name[op] = intern_puts(&run->strings, "Memset");
+    note_node(r, run, op, m->graph);
 }
 
-static void on_graph(struct cupti_records *r, struct run *run, const struct activity_graph *g)
-{
-    struct interval time;
-    if (!times(r, run, g->start, g->end, &time))
-        return;
-    size_t op =
-        add_op(run, OP_GRAPH, time, stream_of(r, run, g->device, g->context, g->stream), g->correlation);
-    run->ops.graph[op] = g->graph;
-    run->ops.name[op] = intern_puts(&run->strings, "CUDA graph");
-}
+/* ---- the host -------------------------------------------------------------------------------------------
+ */
 
 static void on_api(struct cupti_records *r, struct run *run, const struct activity_api *a)
 {
@@ -239,7 +295,7 @@ static void on_overhead(struct cupti_records *r, struct run *run, const struct a
 
 static void on_range(struct cupti_records *r, struct run *run, const struct ring_range *range)
 {
-    if (range->start <= 0 || range->end < range->start || range->end > latest_ns) {
+    if (range->start <= 0 || range->end < range->start || range->end > RING_LATEST_NS) {
         run->losses.untimed++;
         return;
     }
@@ -255,7 +311,7 @@ static void on_range(struct cupti_records *r, struct run *run, const struct ring
 /* PyTorch calls what record_function() marks a user's scope. */
 static void on_op(struct cupti_records *r, struct run *run, const struct ring_op *op)
 {
-    if (op->start <= 0 || op->end < op->start || op->end > latest_ns) {
+    if (op->start <= 0 || op->end < op->start || op->end > RING_LATEST_NS) {
         run->losses.untimed++;
         return;
     }
@@ -281,6 +337,127 @@ static void on_synchronization(struct cupti_records *r, struct run *run,
     wait->kind = intern_puts(&run->strings, kinds[s->type < 5 ? s->type : 0]);
     wait->stream = wait->on_stream = NONE;
 }
+
+/* ---- memory ---------------------------------------------------------------------------------------------
+ */
+
+/* By CUpti_ActivityMemoryKind, named as importers name them. Pageable memory is not CUDA's. */
+static const char *const memory_curves[] = {
+    [ACTIVITY_MEM_PAGEABLE] = NULL,
+    [ACTIVITY_MEM_PINNED] = "pinned memory allocated",
+    [ACTIVITY_MEM_DEVICE] = "memory allocated",
+    [ACTIVITY_MEM_ARRAY] = "memory allocated",
+    [ACTIVITY_MEM_MANAGED] = "managed memory allocated",
+    [ACTIVITY_MEM_DEVICE_STATIC] = "memory allocated",
+    [ACTIVITY_MEM_MANAGED_STATIC] = "managed memory allocated",
+};
+
+enum { MOST_SERIES = 4096 };
+
+static uint32_t curve_of(struct cupti_records *r, struct run *run, const char *name, uint32_t device)
+{
+    return cupti_memory_curve(&r->memory, run, name, device, r->process, UNIT_BYTES);
+}
+
+static void on_pool(struct cupti_records *r, struct run *run, int64_t time, uint32_t device, uint64_t address,
+                    uint64_t bytes, bool is_destroyed)
+{
+    if (bytes > INT64_MAX)
+        return;
+    cupti_memory_add(&r->memory,
+                     &(struct cupti_memory_event){
+                         .time = time,
+                         .address = address,
+                         .bytes = (int64_t)bytes,
+                         .curve = curve_of(r, run, "memory pools", run_device(run, r->source, device)),
+                         .is_release = is_destroyed});
+}
+
+static void on_memory(struct cupti_records *r, struct run *run, const struct activity_memory *m)
+{
+    struct interval time;
+    const char *name =
+        m->memory < sizeof memory_curves / sizeof *memory_curves ? memory_curves[m->memory] : NULL;
+    bool is_release = m->operation == ACTIVITY_RELEASE;
+    if (!name || (m->operation != ACTIVITY_ALLOCATION && !is_release) || m->bytes > INT64_MAX ||
+        run->series.count >= MOST_SERIES || !times(r, run, m->time, m->time, &time))
+        return;
+    uint32_t device = m->memory == ACTIVITY_MEM_PINNED ? NONE : run_device(run, r->source, m->device);
+    cupti_memory_add(&r->memory, &(struct cupti_memory_event){.time = time.start,
+                                                              .address = m->address,
+                                                              .bytes = (int64_t)m->bytes,
+                                                              .curve = curve_of(r, run, name, device),
+                                                              .is_release = is_release});
+    if (m->pool_type == ACTIVITY_POOL_LOCAL)
+        on_pool(r, run, time.start, m->device, m->pool_address, m->pool_bytes, false);
+}
+
+static void on_memory_pool(struct cupti_records *r, struct run *run, const struct activity_memory_pool *p)
+{
+    struct interval time;
+    if (p->type == ACTIVITY_POOL_LOCAL && run->series.count < MOST_SERIES &&
+        times(r, run, p->time, p->time, &time))
+        on_pool(r, run, time.start, p->device, p->address, p->bytes, p->operation == ACTIVITY_POOL_DESTROYED);
+}
+
+/* The driver moves managed memory in no stream of the program's. */
+static void add_migration(struct cupti_records *r, struct run *run, const struct activity_managed *m,
+                          enum copy_dir dir)
+{
+    static const char *const names[] = {[COPY_MANAGED_H2D] = "managed memory HtoD",
+                                        [COPY_MANAGED_D2H] = "managed memory DtoH",
+                                        [COPY_MANAGED_D2D] = "managed memory DtoD"};
+    struct interval time;
+    if (!times(r, run, m->start, m->end, &time))
+        return;
+    uint32_t id = dir == COPY_MANAGED_D2H ? m->src_device : m->dst_device;
+    uint32_t stream = run_stream(run, r->process, run_device(run, r->source, id), UNKNOWN, -1);
+    run->streams.at[stream].name = intern_puts(&run->strings, "managed memory");
+    size_t op = add_op(run, OP_COPY, time, stream, 0);
+    run->ops.dir[op] = (uint8_t)dir;
+    run->ops.src[op] = run->ops.dst[op] = MEM_MANAGED;
+    run->ops.bytes[op] = m->value <= INT64_MAX ? (int64_t)m->value : UNKNOWN;
+    run->ops.name[op] = intern_puts(&run->strings, names[dir]);
+}
+
+static void count_faults(struct cupti_records *r, struct run *run, const struct activity_managed *m,
+                         const char *name, uint32_t device)
+{
+    struct interval time;
+    if (m->value > INT32_MAX || run->series.count >= MOST_SERIES || !times(r, run, m->start, m->start, &time))
+        return;
+    uint32_t curve = cupti_memory_curve(&r->memory, run, name, device, r->process, UNIT_NONE);
+    cupti_memory_count(&r->memory, run, curve, time.start, (int64_t)m->value);
+}
+
+static void on_managed(struct cupti_records *r, struct run *run, const struct activity_managed *m)
+{
+    switch (m->counter) {
+    case ACTIVITY_MANAGED_H2D:
+        add_migration(r, run, m, COPY_MANAGED_H2D);
+        break;
+    case ACTIVITY_MANAGED_D2H:
+        add_migration(r, run, m, COPY_MANAGED_D2H);
+        break;
+    case ACTIVITY_MANAGED_D2D:
+        add_migration(r, run, m, COPY_MANAGED_D2D);
+        break;
+    case ACTIVITY_MANAGED_CPU_FAULTS:
+        count_faults(r, run, m, "managed memory CPU page faults", NONE);
+        break;
+    case ACTIVITY_MANAGED_GPU_FAULTS:
+        count_faults(r, run, m, "managed memory GPU page faults", run_device(run, r->source, m->dst_device));
+        break;
+    }
+}
+
+void cupti_records_settle(struct cupti_records *r, struct run *run)
+{
+    cupti_memory_settle(&r->memory, run);
+}
+
+/* ---- devices, and all of them ---------------------------------------------------------------------------
+ */
 
 static void on_device(struct cupti_records *r, struct run *run, const struct activity_device *d)
 {
@@ -317,13 +494,13 @@ static uint32_t least_bytes(uint32_t kind)
     case ACTIVITY_KERNEL:
         return sizeof(struct activity_kernel);
     case ACTIVITY_MEMCPY:
-        return sizeof(struct activity_memcpy);
+        return offsetof(struct activity_memcpy, runtime_correlation);
     case ACTIVITY_MEMCPY_P2P:
-        return sizeof(struct activity_memcpy_p2p);
+        return offsetof(struct activity_memcpy_p2p, reserved);
     case ACTIVITY_MEMSET:
-        return sizeof(struct activity_memset);
+        return offsetof(struct activity_memset, flags);
     case ACTIVITY_GRAPH:
-        return sizeof(struct activity_graph);
+        return offsetof(struct activity_graph, reserved);
     case ACTIVITY_RUNTIME:
     case ACTIVITY_DRIVER:
         return sizeof(struct activity_api);
@@ -333,6 +510,12 @@ static uint32_t least_bytes(uint32_t kind)
         return sizeof(struct activity_synchronization);
     case ACTIVITY_DEVICE:
         return sizeof(struct activity_device);
+    case ACTIVITY_MEMORY:
+        return sizeof(struct activity_memory);
+    case ACTIVITY_MEMORY_POOL:
+        return sizeof(struct activity_memory_pool);
+    case ACTIVITY_MANAGED:
+        return sizeof(struct activity_managed);
     case RING_RANGE:
         return sizeof(struct ring_range);
     case RING_OP:
@@ -373,6 +556,15 @@ static void on_record(struct cupti_records *r, struct run *run, uint32_t kind, c
     case ACTIVITY_DEVICE:
         on_device(r, run, record);
         break;
+    case ACTIVITY_MEMORY:
+        on_memory(r, run, record);
+        break;
+    case ACTIVITY_MEMORY_POOL:
+        on_memory_pool(r, run, record);
+        break;
+    case ACTIVITY_MANAGED:
+        on_managed(r, run, record);
+        break;
     case RING_RANGE:
         on_range(r, run, record);
         break;
@@ -406,8 +598,18 @@ void cupti_records_decode(struct cupti_records *r, struct run *run, const uint8_
             break;
         }
         memcpy(&record, data + at, bytes < sizeof record ? bytes : sizeof record);
+        if (bytes < sizeof record) /* what this version does not have yet is 0 */
+            memset(record.bytes + bytes, 0, sizeof record - bytes);
         on_record(r, run, kind, &record);
         at += bytes;
         r->count++;
     }
+}
+
+void cupti_records_release(struct cupti_records *r)
+{
+    cupti_texts_release(&r->texts);
+    cupti_memory_release(&r->memory);
+    map_release(&r->graph_of);
+    vec_release(&r->graphs);
 }

@@ -2,7 +2,17 @@
 #ifndef WARPLIGHT_SOURCE_CUPTI_RECORDS_H
 #define WARPLIGHT_SOURCE_CUPTI_RECORDS_H
 
+#include "source/cupti_memory.h"
 #include "source/cupti_texts.h"
+
+/* What is known of a graph: by the nodes of its launches, while they are recorded. */
+struct cupti_graph {
+    uint32_t id;
+    uint32_t correlation; /* of the launch whose nodes are being counted */
+    uint32_t nodes;       /* of one launch, the most so far */
+    uint32_t counted;     /* of this launch */
+    uint32_t name;        /* string id, 0 before its first launch as a whole */
+};
 
 struct cupti_records {
     uint32_t source, process; /* of the run */
@@ -10,8 +20,11 @@ struct cupti_records {
     int64_t realtime_ns;      /* one moment on CLOCK_REALTIME … */
     int64_t cupti_ns;         /* … and on CUPTI's clock */
     int64_t shift_ns;         /* added to CUPTI's times; UNKNOWN until the first record */
+    struct cupti_memory memory;
     struct cupti_texts texts;
-    uint64_t log_length;  /* of the texts, when the slot that is being read was handed over */
+    uint64_t log_length; /* of the texts, when the slot that is being read was handed over */
+    struct map graph_of; /* graph id → row of graphs */
+    VEC(struct cupti_graph) graphs;
     uint32_t last_thread; /* look-up cache: tid of last_thread_id */
     uint32_t last_thread_id;
     int64_t count;   /* decoded */
@@ -22,5 +35,9 @@ struct cupti_records {
  * A kind of 0 ends it: the rest was not written. */
 void cupti_records_decode(struct cupti_records *r, struct run *run, const uint8_t *data, uint64_t valid,
                           const _Atomic uint32_t record_bytes[static RING_KINDS]);
+
+/* After all slots that were ready have been read. */
+void cupti_records_settle(struct cupti_records *r, struct run *run);
+void cupti_records_release(struct cupti_records *r);
 
 #endif

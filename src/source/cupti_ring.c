@@ -165,6 +165,25 @@ static void read_clocks(struct cupti_ring *r)
     r->records.realtime_ns = atomic_load_explicit(&r->ring->realtime_ns, memory_order_relaxed);
 }
 
+/* From some moment on there are no kernels for the launches of graphs: the report has to say so. */
+static void note_whole_graphs(struct cupti_ring *r, struct run *run)
+{
+    int64_t since = atomic_load_explicit(&r->ring->whole_graphs_ns, memory_order_relaxed);
+    if (r->told_whole_graphs || since <= 0 || since > RING_LATEST_NS)
+        return;
+    r->told_whole_graphs = true;
+    vec_push(&run->marks,
+             ((struct mark){.time = since,
+                            .kind = MARK_DIAGNOSTIC,
+                            .text = intern_puts(&run->strings, "CUDA graphs are recorded whole from here on"),
+                            .thread = NONE,
+                            .device = NONE}));
+    run_repair(run, r->records.source,
+               N_("from some moment on CUDA graphs were recorded whole, and the kernels in them not counted "
+                  "(--graph-trace node records all)"),
+               1, -1);
+}
+
 int64_t cupti_ring_drain(struct cupti_ring *r, struct run *run)
 {
     int64_t before = r->records.count;
@@ -182,6 +201,8 @@ int64_t cupti_ring_drain(struct cupti_ring *r, struct run *run)
         memset(ring_slot_data(r->ring, number), 0, valid);
         atomic_store_explicit(&slot->state, RING_SLOT_FREE, memory_order_release);
     }
+    cupti_records_settle(&r->records, run);
+    note_whole_graphs(r, run);
     book_losses(r, run);
     return r->records.count - before;
 }
@@ -199,6 +220,7 @@ void cupti_ring_finish(struct cupti_ring *r, struct run *run)
     for (int slot = 0; slot < RING_SLOTS; slot++)
         if (atomic_load(&r->ring->slots[slot].state) == RING_SLOT_LENT)
             read_slot(r, run, slot, RING_SLOT_BYTES, RING_TEXT_BYTES);
+    cupti_records_settle(&r->records, run);
     book_losses(r, run);
 }
 
@@ -208,6 +230,6 @@ void cupti_ring_close(struct cupti_ring *r)
         munmap(r->ring, RING_FILE_BYTES);
     if (r->fd >= 0)
         close(r->fd);
-    cupti_texts_release(&r->records.texts);
+    cupti_records_release(&r->records);
     *r = (struct cupti_ring){.fd = -1};
 }

@@ -6,8 +6,9 @@
 
 struct cupti_ring {
     struct ring *ring;
-    int fd;        /* of its file, which is open nowhere else in this process */
-    char name[64]; /* of its file */
+    int fd;                 /* of its file, which is open nowhere else in this process */
+    char name[64];          /* of its file */
+    bool told_whole_graphs; /* the run says since when graphs are recorded whole */
     struct cupti_records records;
     int64_t dropped; /* so far booked as losses */
 };

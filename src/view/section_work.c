@@ -65,6 +65,7 @@ const struct column kernel_columns[] = {
     {"theoretical_occupancy_ratio", N_("occupancy"), COLUMN_RATIO, AT(occupancy_ratio), 0, 4, WHY_LIMITS,
      NULL},
     {"sm_fill_ratio", N_("SM fill"), COLUMN_RATIO, AT(sm_fill_ratio), 0, 2, WHY_LIMITS, NULL},
+    {"is_graph", NULL, COLUMN_BOOL, AT(is_graph), COLUMN_MACHINE, 0, NULL, NULL},
     {"is_communication", NULL, COLUMN_BOOL, AT(is_comm), COLUMN_MACHINE, 0, NULL, NULL},
     {"is_tuned_library", NULL, COLUMN_BOOL, AT(is_tuned_library), COLUMN_MACHINE, 0, NULL, NULL},
     {"is_matrix", NULL, COLUMN_BOOL, AT(is_matrix), COLUMN_MACHINE, 0, NULL, NULL},

@@ -25,6 +25,9 @@ static void (*launch)(const char *, uint64_t);
 static void (*copy)(uint64_t);
 static int (*flush)(uint32_t);
 static void (*take_over)(void);
+static int (*graph)(uint32_t graph, int nodes);
+static void (*memory)(uint32_t operation, uint32_t kind, uint64_t address, uint64_t bytes, uint64_t time_ns);
+static int (*migrate)(uint32_t counter, uint64_t value);
 
 static bool find_cupti(void *cupti)
 {
@@ -34,6 +37,9 @@ static bool find_cupti(void *cupti)
     *(void **)&launch = dlsym(cupti, "fake_launch");
     *(void **)&copy = dlsym(cupti, "fake_copy");
     *(void **)&take_over = dlsym(cupti, "fake_take_over");
+    *(void **)&graph = dlsym(cupti, "fake_graph");
+    *(void **)&memory = dlsym(cupti, "fake_memory");
+    *(void **)&migrate = dlsym(cupti, "fake_migrate");
     *(void **)&flush = dlsym(cupti, "cuptiActivityFlushAll");
     return true;
 }
@@ -293,6 +299,47 @@ static int obey(long count)
     return 0;
 }
 
+/* Launches a graph of 24 nodes until it is recorded whole (or count times), then 10 times more. */
+static int launch_graphs(long count)
+{
+    initialize_cuda();
+    int nodes_of = 0, whole = 0;
+    while (nodes_of < count && whole == 0) {
+        whole = graph(12, 24);
+        nodes_of += !whole;
+        pause_ms(5);
+    }
+    for (int i = 0; i < 10; i++)
+        whole += graph(12, 24);
+    printf("launches %d with nodes, %d whole\n", whole ? nodes_of : nodes_of + 10, whole);
+    return 0;
+}
+
+/* 1 MiB and 2 MiB, then only 2 MiB, then 4 MiB more: told in the wrong order, in two buffers. */
+static int allocate(long count)
+{
+    enum { ALLOCATE = 1, RELEASE, DEVICE = 3, MANAGED = 5, H2D = 1, GPU_FAULTS = 4 };
+    const uint64_t mib = 1 << 20, ms = 1000000;
+    struct timespec moment;
+    initialize_cuda();
+    work(count); /* a device is only reported that did something */
+    clock_gettime(CLOCK_REALTIME, &moment);
+    uint64_t now = (uint64_t)moment.tv_sec * 1000 * ms + (uint64_t)moment.tv_nsec;
+    memory(RELEASE, DEVICE, 0x1000, mib, now + 3 * ms);
+    memory(ALLOCATE, DEVICE, 0x2000, 2 * mib, now + 2 * ms);
+    memory(RELEASE, DEVICE, 0x9000, mib, now + ms); /* of an allocation before the recording */
+    flush(0);
+    pause_ms(200);
+    memory(ALLOCATE, DEVICE, 0x1000, mib, now + ms);
+    memory(ALLOCATE, DEVICE, 0x3000, 4 * mib, now + 5 * ms);
+    memory(ALLOCATE, MANAGED, 0x4000, 8 * mib, now + 6 * ms);
+    for (int tries = 0; tries < 1000 && !migrate(H2D, 4096); tries++)
+        pause_ms(10);
+    migrate(GPU_FAULTS, 3);
+    migrate(GPU_FAULTS, 4);
+    return 0;
+}
+
 static const struct {
     const char *name;
     int (*run)(long count);
@@ -303,6 +350,8 @@ static const struct {
               {"close", close_descriptors},
               {"nvtx", use_nvtx},
               {"nvtx-fork", fork_with_nvtx},
+              {"graphs", launch_graphs},
+              {"memory", allocate},
               {"vandal", vandalize},
               {"cut", cut_ring},
               {"obey", obey}};

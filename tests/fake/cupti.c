@@ -36,6 +36,8 @@ static struct {
     size_t size, used;
     size_t dropped; /* records for which no buffer was given, not yet told */
     uint32_t correlation;
+    bool whole_graphs; /* once selected, for good */
+    bool counts_managed;
 } fake = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static long setting(const char *name, long otherwise)
@@ -72,6 +74,14 @@ static size_t record_bytes(uint32_t kind)
         return api >= 130001 ? 192 : 176;
     case ACTIVITY_OVERHEAD:
         return api >= 22 ? 56 : 40;
+    case ACTIVITY_GRAPH:
+        return api >= 21 ? 56 : 48;
+    case ACTIVITY_MEMORY:
+        return api >= 130001 ? 128 : 120;
+    case ACTIVITY_MEMORY_POOL:
+        return api >= 130001 ? 80 : 72;
+    case ACTIVITY_MANAGED:
+        return api >= 130001 ? 104 : 64;
     default:
         return 40;
     }
@@ -128,6 +138,10 @@ EXPORT void fake_device(void);
 EXPORT void fake_launch(const char *kernel, uint64_t duration_ns);
 EXPORT void fake_copy(uint64_t bytes);
 EXPORT void fake_take_over(void);
+EXPORT int fake_graph(uint32_t graph, int nodes);
+EXPORT void fake_memory(uint32_t operation, uint32_t kind, uint64_t address, uint64_t bytes,
+                        uint64_t time_ns);
+EXPORT int fake_migrate(uint32_t counter, uint64_t value);
 
 void fake_device(void)
 {
@@ -192,6 +206,67 @@ void fake_copy(uint64_t bytes)
     write_record(&record, sizeof record);
 }
 
+/* Launches a graph of so many kernels, a microsecond each. Returns whether it was recorded whole. */
+int fake_graph(uint32_t graph, int nodes)
+{
+    uint32_t correlation = call(311);
+    uint64_t start = now_ns() + 5000;
+    struct activity_graph whole = {.kind = ACTIVITY_GRAPH,
+                                   .correlation = correlation,
+                                   .start = start,
+                                   .end = start + (uint64_t)nodes * 1000,
+                                   .graph = graph,
+                                   .context = 1,
+                                   .stream = 7};
+    if (fake.whole_graphs) {
+        write_record(&whole, sizeof whole);
+        return 1;
+    }
+    for (int i = 0; i < nodes; i++) {
+        struct activity_kernel node = {.kind = ACTIVITY_KERNEL,
+                                       .start = start + (uint64_t)i * 1000,
+                                       .end = start + (uint64_t)(i + 1) * 1000,
+                                       .context = 1,
+                                       .stream = 7,
+                                       .grid = {1, 1, 1},
+                                       .block = {32, 1, 1},
+                                       .correlation = correlation,
+                                       .name = (uint64_t)(uintptr_t) "node_of_graph",
+                                       .graph_node = (uint64_t)graph << 32 | (uint64_t)(i + 1),
+                                       .graph_id = graph};
+        write_record(&node, sizeof node);
+    }
+    return 0;
+}
+
+/* time_ns: after the epoch of this clock; 0 now. */
+void fake_memory(uint32_t operation, uint32_t kind, uint64_t address, uint64_t bytes, uint64_t time_ns)
+{
+    struct activity_memory record = {.kind = ACTIVITY_MEMORY,
+                                     .operation = operation,
+                                     .memory = kind,
+                                     .address = address,
+                                     .bytes = bytes,
+                                     .time = time_ns ? time_ns : now_ns(),
+                                     .process = (uint32_t)getpid(),
+                                     .context = 1};
+    write_record(&record, sizeof record);
+}
+
+/* Returns whether it was recorded. */
+int fake_migrate(uint32_t counter, uint64_t value)
+{
+    uint64_t start = now_ns();
+    struct activity_managed record = {.kind = ACTIVITY_MANAGED,
+                                      .counter = counter,
+                                      .value = value,
+                                      .start = start,
+                                      .end = start + 2000,
+                                      .process = (uint32_t)getpid()};
+    write_record(&record, sizeof record);
+    return fake.enabled[ACTIVITY_MANAGED];
+}
+
 static void other_request(uint8_t **buffer, size_t *size, size_t *max_records)
 {
     *size = 1 << 20;
@@ -226,6 +301,7 @@ EXPORT int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, uint8_t **r
 EXPORT int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *dropped);
 EXPORT int cuptiActivityFlushAll(uint32_t flag);
 EXPORT int cuptiSetThreadIdType(int type);
+EXPORT int cuptiActivityConfigureUnifiedMemoryCounter(const uint32_t (*configs)[4], uint32_t count);
 
 int cuptiGetVersion(uint32_t *version)
 {
@@ -247,9 +323,11 @@ int cuptiGetResultString(int result, const char **text)
 
 int cuptiGetCallbackName(int domain, uint32_t cbid, const char **name)
 {
-    if (domain != 2 || (cbid != 211 && cbid != 41))
+    if (domain != 2 || (cbid != 211 && cbid != 41 && cbid != 311))
         return 1;
-    *name = cbid == 211 ? "cudaLaunchKernel_v7000" : "cudaMemcpyAsync_v3020";
+    *name = cbid == 211   ? "cudaLaunchKernel_v7000"
+            : cbid == 311 ? "cudaGraphLaunch_v10000"
+                          : "cudaMemcpyAsync_v3020";
     return 0;
 }
 
@@ -267,6 +345,10 @@ int cuptiActivityEnable(int kind)
     note_call("enable", kind);
     if (kind == ACTIVITY_KERNEL && refuse)
         return (int)refuse;
+    if (kind == ACTIVITY_MANAGED && !fake.counts_managed)
+        return 1; /* to be configured first */
+    if (kind == ACTIVITY_GRAPH)
+        fake.whole_graphs = true;
     if (kind >= 0 && kind < 128)
         fake.enabled[kind] = true;
     return 0;
@@ -328,4 +410,13 @@ int cuptiSetThreadIdType(int type)
 {
     (void)type;
     return 0;
+}
+
+int cuptiActivityConfigureUnifiedMemoryCounter(const uint32_t (*configs)[4], uint32_t count)
+{
+    bool sane = count > 0;
+    for (uint32_t i = 0; i < count; i++)
+        sane &= configs[i][0] == 2 && configs[i][1] >= 1 && configs[i][1] <= 8 && configs[i][3] == 1;
+    fake.counts_managed = sane;
+    return sane ? 0 : 1;
 }

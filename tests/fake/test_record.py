@@ -5,6 +5,7 @@
 """
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -40,6 +41,12 @@ class Record(unittest.TestCase):
 
     def report(self):
         out = subprocess.run([WARPLIGHT, "report", "--format", "json", self.file], env=self.environment(),
+                             capture_output=True, text=True, timeout=120)
+        self.assertEqual(out.returncode, 0, out.stderr)
+        return json.loads(out.stdout)
+
+    def export(self, form):
+        out = subprocess.run([WARPLIGHT, "export", "--format", form, self.file], env=self.environment(),
                              capture_output=True, text=True, timeout=120)
         self.assertEqual(out.returncode, 0, out.stderr)
         return json.loads(out.stdout)
@@ -84,6 +91,56 @@ class Record(unittest.TestCase):
         out = self.record("/bin/sh", "-c", f"for i in $(seq 40); do {APP} 100 & done; wait")
         self.assertEqual(out.returncode, 0, out.stderr)
         self.check_counts(self.report(), 4000)
+
+    def graph_launches(self, out):
+        nodes, whole = re.search(r"launches (\d+) with nodes, (\d+) whole", out.stdout).groups()
+        kernels = {kernel["name"]: kernel for kernel in self.report()["kernels"]}
+        repairs = " ".join(repair["text"] for source in self.report()["run"]["sources"] for repair in source["repairs"])
+        return int(nodes), int(whole), kernels, repairs
+
+    def test_graphs_are_recorded_by_their_nodes_first_and_then_whole(self):
+        for api in ("18", "26", "130001"):
+            with self.subTest(api=api):
+                out = self.record(APP, "100000", "graphs", options=["--force"], FAKE_CUPTI_API=api)
+                nodes, whole, kernels, repairs = self.graph_launches(out)
+                self.assertGreater(nodes, 0)
+                self.assertGreater(whole, 0)
+                self.assertEqual(kernels["node_of_graph"]["count"], 24 * nodes)
+                self.assertEqual(kernels["CUDA graph 12: 24 nodes"]["count"], whole)
+                self.assertTrue(kernels["CUDA graph 12: 24 nodes"]["is_graph"])
+                self.assertIn("--graph-trace node", repairs)
+                self.assertEqual(self.report()["run"]["losses"]["unlinked"], 0)
+
+    def test_graphs_are_recorded_by_their_nodes_alone_or_whole_alone_on_demand(self):
+        out = self.record(APP, "20", "graphs", options=["--graph-trace", "node"])
+        nodes, whole, kernels, repairs = self.graph_launches(out)
+        self.assertEqual((nodes, whole), (30, 0))
+        self.assertEqual(kernels["node_of_graph"]["count"], 24 * nodes)
+        self.assertEqual(repairs, "")
+        out = self.record(APP, "20", "graphs", options=["--graph-trace", "graph", "--force"])
+        nodes, whole, kernels, repairs = self.graph_launches(out)
+        self.assertEqual(nodes, 0)
+        self.assertEqual({name: kernel["count"] for name, kernel in kernels.items()}, {"CUDA graph 12": whole})
+
+    def test_memory_in_use_is_summed_up_in_order_of_time(self):
+        for api in ("18", "26", "130001"):
+            with self.subTest(api=api):
+                out = self.record(APP, "10", "memory", options=["--force"], FAKE_CUPTI_API=api)
+                self.assertEqual(out.returncode, 0, out.stderr)
+                report = self.report()
+                curve, = [row for row in report["memory"] if row["peak_allocated_bytes"]]
+                self.assertEqual(curve["peak_allocated_bytes"], 6 << 20)
+                self.assertEqual(curve["last_allocated_bytes"], 6 << 20)
+                moved, = [copy for copy in report["copies"] if "managed" in copy["kind"]]
+                self.assertEqual((moved["count"], moved["bytes"]), (1, 4096))
+                self.assertEqual(report["run"]["losses"]["unlinked"], 0)
+                samples = [event for event in self.export("chrome")["traceEvents"] if event["ph"] == "C"]
+                faults = [event["args"] for event in samples if "page faults" in event["name"]]
+                self.assertEqual([list(values.values()) for values in faults], [[3], [7]])
+
+    def test_no_memory_is_recorded_where_none_is_wanted(self):
+        self.record("/bin/sh", "-c", f"timeout 1 {APP} 10 memory", options=["--no-memory"])
+        self.assertEqual(self.report()["memory"], [])
 
     def test_dropped_records_are_counted(self):
         self.record(APP, "100", FAKE_CUPTI_DROPPED="5")

@@ -186,6 +186,46 @@ static void long_recordings_keep_all_their_records(void **state)
     run_release(&m.run);
 }
 
+static void a_graph_launch_that_is_there_whole_and_by_nodes_counts_once(void **state)
+{
+    (void)state;
+    struct make_run m;
+    make_run_init(&m);
+    uint32_t other = run_process(&m.run, m.source, 77);
+    uint32_t elsewhere = run_stream(&m.run, other, m.run.streams.at[m.stream].device, 1, 7);
+    make_span(&m.run, m.thread, SPAN_API, "cudaGraphLaunch", 0, 5, 1);
+    make_span(&m.run, m.thread, SPAN_API, "cudaGraphLaunch", 50, 55, 2);
+    for (int node = 0; node < 2; node++) {
+        uint32_t op = make_kernel(&m.run, m.stream, "node", 10 + node * 10, 20 + node * 10, 1);
+        m.run.ops.graph[op] = 12;
+    }
+    const uint32_t streams[] = {m.stream, m.stream, elsewhere};
+    for (int i = 0; i < 3; i++) { /* the third has the number of the first, in another process */
+        uint32_t op =
+            make_op(&m.run, streams[i], OP_GRAPH, "whole", 10 + 50 * i, 30 + 50 * i, i == 1 ? 2 : 1);
+        m.run.ops.graph[op] = 12;
+    }
+    run_seal(&m.run);
+    const char *expected[] = {"node", "node", "whole", "whole"};
+    assert_int_equal(m.run.ops.count, 4);
+    for (int i = 0; i < 4; i++)
+        assert_string_equal(run_text(&m.run, m.run.ops.name[i]), expected[i]);
+    assert_int_equal(m.run.devices.at[0].op_count, 4);
+    run_release(&m.run);
+}
+
+static void what_migrates_by_itself_needs_no_call(void **state)
+{
+    (void)state;
+    struct make_run m;
+    make_run_init(&m);
+    make_copy(&m.run, m.stream, COPY_MANAGED_H2D, MEM_MANAGED, MEM_MANAGED, 4096, 10, 20, 0);
+    make_copy(&m.run, m.stream, COPY_H2D, MEM_PINNED, MEM_DEVICE, 4096, 30, 40, 0);
+    run_seal(&m.run);
+    assert_int_equal(m.run.losses.unlinked, 1);
+    run_release(&m.run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -199,6 +239,8 @@ int main(void)
         cmocka_unit_test(nesting_has_a_bounded_depth),
         cmocka_unit_test(records_at_impossible_times_are_left_out_per_source),
         cmocka_unit_test(long_recordings_keep_all_their_records),
+        cmocka_unit_test(a_graph_launch_that_is_there_whole_and_by_nodes_counts_once),
+        cmocka_unit_test(what_migrates_by_itself_needs_no_call),
     };
     return cmocka_run_group_tests_name("seal", tests, NULL, NULL);
 }

@@ -57,7 +57,7 @@ static bool few_warps(const struct finder *f, const struct kernel_row *k)
 static bool is_short(const struct finder *f, const struct kernel_row *k)
 {
     (void)f;
-    return !k->is_comm && k->median_ns < SHORT_KERNEL_NS;
+    return !k->is_graph && !k->is_comm && k->median_ns < SHORT_KERNEL_NS;
 }
 
 /* Time in which at least one kernel of the marked names ran. */
@@ -240,7 +240,8 @@ static void find_dominant(struct finder *f)
     vec_each (&f->report->kernels, k) {
         if (k->busy_share_ratio < dominant_share)
             return;
-        if (k->is_comm || k->is_matrix || starves_sms(f, k) || is_short(f, k) || !matters(f, k->covered_ns))
+        if (k->is_graph || k->is_comm || k->is_matrix || starves_sms(f, k) || is_short(f, k) ||
+            !matters(f, k->covered_ns))
             continue;
         struct finding *finding = finding_add(f, "kernel-dominant", k->covered_ns, 0.1, 0.5, 0.7);
         finding->title = msg_make(N_("one kernel takes {0} of the GPU's busy time: {1}"),

@@ -1,0 +1,52 @@
+/* What is recorded of memory: allocations and releases, and what the driver moves of managed memory.
+ *
+ * The traffic of managed memory is watched from the moment on at which a program allocates some: what has
+ * none pays nothing, and the driver is up by then, as CUPTI demands. Where it cannot be (MPS, no peer access
+ * between the GPUs), all else is recorded as ever.
+ *
+ * Source: cuptiActivityConfigureUnifiedMemoryCounter() in cupti_activity.h of CUDA 13.5. */
+#include "capture/activity.h"
+#include "inject/recorder.h"
+
+static const int kinds[] = {ACTIVITY_MEMORY, ACTIVITY_MEMORY_POOL};
+
+void allocations_enable(struct recorder *r)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !r->options.no_memory; i++)
+        r->cupti.ActivityEnable(kinds[i]);
+    if (r->counts_managed)
+        r->cupti.ActivityEnable(ACTIVITY_MANAGED);
+}
+
+void allocations_disable(struct recorder *r)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !r->options.no_memory; i++)
+        r->cupti.ActivityDisable(kinds[i]);
+    if (r->counts_managed)
+        r->cupti.ActivityDisable(ACTIVITY_MANAGED);
+}
+
+void allocations_saw_managed(struct recorder *r)
+{
+    atomic_store_explicit(&r->saw_managed, true, memory_order_relaxed);
+}
+
+void allocations_look(struct recorder *r)
+{
+    enum { SCOPE_ALL_DEVICES = 2 };
+    static const uint32_t counters[] = {ACTIVITY_MANAGED_H2D, ACTIVITY_MANAGED_D2H,
+                                        ACTIVITY_MANAGED_CPU_FAULTS, ACTIVITY_MANAGED_GPU_FAULTS,
+                                        ACTIVITY_MANAGED_D2D};
+    enum { COUNTERS = sizeof counters / sizeof *counters };
+    struct cupti_managed_config configs[COUNTERS];
+    if (r->counts_managed || !atomic_load_explicit(&r->saw_managed, memory_order_relaxed) ||
+        !r->cupti.ActivityConfigureUnifiedMemoryCounter)
+        return;
+    r->counts_managed = true; /* tried once, whatever comes of it */
+    for (int i = 0; i < COUNTERS; i++)
+        configs[i] =
+            (struct cupti_managed_config){.scope = SCOPE_ALL_DEVICES, .counter = counters[i], .enable = 1};
+    if (r->cupti.ActivityConfigureUnifiedMemoryCounter(configs, COUNTERS) == CUPTI_OK ||
+        r->cupti.ActivityConfigureUnifiedMemoryCounter(configs, COUNTERS - 1) == CUPTI_OK)
+        r->cupti.ActivityEnable(ACTIVITY_MANAGED);
+}
