@@ -6,10 +6,16 @@
 #include "base/i18n.h"
 #include "base/json_write.h"
 #include "base/utf8.h"
+#include "cmd/info.h"
 #include "cmd/read_run.h"
 
 enum format { FORMAT_TEXT, FORMAT_JSON };
-enum { INDENT = 2, TITLE_COLUMNS = 30, SPAN_KINDS = SPAN_OTHER + 1, OP_KINDS = OP_GRAPH + 1 };
+enum {
+    INDENT = INFO_INDENT,
+    TITLE_COLUMNS = INFO_TITLE_COLUMNS,
+    SPAN_KINDS = SPAN_OTHER + 1,
+    OP_KINDS = OP_GRAPH + 1
+};
 
 static const char *const format_names[] = {"text", "json", NULL};
 
@@ -168,7 +174,13 @@ static int64_t loss(const struct info *info, int i)
 
 /* ---- text ---------------------------------------------------------------------------------------------- */
 
-static void put_line(struct screen *s, int indent, const char *title, const char *text)
+void info_put_heading(struct screen *s, const char *text)
+{
+    screen_puts(s, STYLE_HEADING, text);
+    screen_newline(s);
+}
+
+void info_put_line(struct screen *s, int indent, const char *title, const char *text)
 {
     struct str visible = {0};
     utf8_visible(&visible, text, strlen(text));
@@ -183,7 +195,7 @@ static void put_msg(struct screen *s, const char *title, const struct msg *msg)
 {
     struct str text = {0};
     msg_render(&text, msg, true, 0);
-    put_line(s, INDENT, title, str_text(&text));
+    info_put_line(s, INDENT, title, str_text(&text));
     str_release(&text);
 }
 
@@ -191,7 +203,7 @@ static void put_value(struct screen *s, int indent, const char *title, struct va
 {
     struct str text = {0};
     value_render(&text, &value, true, 0);
-    put_line(s, indent, title, str_text(&text));
+    info_put_line(s, indent, title, str_text(&text));
     str_release(&text);
 }
 
@@ -219,7 +231,7 @@ static void put_sources(struct screen *s, const struct run *run)
 {
     vec_each (&run->sources, source) {
         if (source->tool)
-            put_line(s, INDENT, _("made by"), run_text(run, source->tool));
+            info_put_line(s, INDENT, _("made by"), run_text(run, source->tool));
         if (source->rank >= 0)
             put_msg(s, _("rank"),
                     &msg_make(N_("{0} of {1}"), value_id(source->rank), value_id(source->world_size)));
@@ -232,7 +244,7 @@ static void put_devices(struct screen *s, const struct run *run)
         struct str title = {0};
         str_addf(&title, "GPU %" PRId64, device->id);
         if (device->name)
-            put_line(s, 2 * INDENT, str_text(&title), run_text(run, device->name));
+            info_put_line(s, 2 * INDENT, str_text(&title), run_text(run, device->name));
         str_release(&title);
     }
 }
@@ -248,20 +260,18 @@ static void put_counts(struct screen *s, const struct info *info)
     }
 }
 
-static void put_heading(struct screen *s, const char *text)
-{
-    screen_puts(s, STYLE_HEADING, text);
-    screen_newline(s);
-}
-
 static void put_facts(struct screen *s, const struct run *run)
 {
-    if (run->facts.count)
-        put_heading(s, _("Facts"));
+    bool any = false;
     vec_each (&run->facts, fact) {
+        if (info_is_gpu_fact(run, fact))
+            continue;
+        if (!any)
+            info_put_heading(s, _("Facts"));
+        any = true;
         struct str key = {0};
         utf8_visible(&key, run_text(run, fact->key), intern_length(&run->strings, fact->key));
-        put_line(s, INDENT, str_text(&key), run_text(run, fact->value));
+        info_put_line(s, INDENT, str_text(&key), run_text(run, fact->value));
         str_release(&key);
     }
 }
@@ -270,7 +280,7 @@ static void put_loss(struct screen *s, const struct msg *msg, bool *any)
 {
     struct str text = {0}, visible = {0};
     if (!*any)
-        put_heading(s, _("Lost or mended"));
+        info_put_heading(s, _("Lost or mended"));
     *any = true;
     msg_render(&text, msg, true, 0);
     utf8_visible(&visible, str_text(&text), text.len);
@@ -308,14 +318,15 @@ static void put_file(struct screen *s, const struct info *info, bool first)
     if (!first)
         screen_newline(s);
     utf8_visible(&path, run_text(run, source->path), intern_length(&run->strings, source->path));
-    put_heading(s, str_text(&path));
-    put_line(s, INDENT, _("format"), run_text(run, source->format));
+    info_put_heading(s, str_text(&path));
+    info_put_line(s, INDENT, _("format"), run_text(run, source->format));
     put_size(s, info);
     if (info->extent.start != UNKNOWN)
         put_value(s, INDENT, _("duration"), value_ns(info->extent.end - info->extent.start));
     put_sources(s, run);
     put_counts(s, info);
     put_facts(s, run);
+    info_put_gpus(s, run);
     put_losses(s, info);
     str_release(&path);
 }

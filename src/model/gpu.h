@@ -62,22 +62,18 @@ enum gpu_unit {
     X(pcie_generation, "pcie_generation", GPU_COUNT, GPU_LEVEL, N_("PCIe generation"))                       \
     X(pcie_width, "pcie_width", GPU_COUNT, GPU_LEVEL, N_("PCIe width"))                                      \
     X(performance_state, "performance_state", GPU_COUNT, GPU_LEVEL, N_("performance state (P…)"))            \
-    X(ecc_uncorrected, "ecc_uncorrected_count", GPU_COUNT, GPU_LEVEL,                                        \
-      N_("uncorrected ECC errors since the driver was loaded"))                                              \
+    X(ecc_uncorrected, "ecc_uncorrected_count", GPU_COUNT, GPU_LEVEL, N_("uncorrected ECC errors"))          \
     X(remapped_uncorrectable, "remapped_rows_uncorrectable_count", GPU_COUNT, GPU_LEVEL,                     \
-      N_("memory rows remapped after uncorrectable errors"))                                                 \
-    X(remap_pending, "row_remap_pending", GPU_SWITCH, GPU_LEVEL, N_("row remapping waits for a reset"))      \
-    X(remap_failed, "row_remap_failed", GPU_SWITCH, GPU_LEVEL, N_("row remapping failed"))                   \
+      N_("remapped memory rows"))                                                                            \
+    X(remap_pending, "row_remap_pending", GPU_SWITCH, GPU_LEVEL, N_("remapping waits for reset"))            \
+    X(remap_failed, "row_remap_failed", GPU_SWITCH, GPU_LEVEL, N_("remapping failed"))                       \
     X(energy, "energy_joules", GPU_MILLIJOULES, GPU_TOTAL, N_("energy"))                                     \
-    X(power_cap_time, "power_cap_ns", GPU_NS, GPU_TOTAL, N_("clocks held by the power limit"))               \
-    X(software_thermal_time, "software_thermal_ns", GPU_NS, GPU_TOTAL,                                       \
-      N_("clocks held by heat, by the driver"))                                                              \
-    X(hardware_thermal_time, "hardware_thermal_ns", GPU_NS, GPU_TOTAL,                                       \
-      N_("clocks held by heat, by the hardware"))                                                            \
+    X(power_cap_time, "power_cap_ns", GPU_NS, GPU_TOTAL, N_("clocks held by power limit"))                   \
+    X(software_thermal_time, "software_thermal_ns", GPU_NS, GPU_TOTAL, N_("clocks held by heat (driver)"))   \
+    X(hardware_thermal_time, "hardware_thermal_ns", GPU_NS, GPU_TOTAL, N_("clocks held by heat (chip)"))     \
     X(thermal_time, "thermal_ns", GPU_NS, GPU_TOTAL, N_("clocks held by heat"))                              \
-    X(power_brake_time, "power_brake_ns", GPU_NS, GPU_TOTAL, N_("clocks held by an external power brake"))   \
-    X(sync_boost_time, "sync_boost_ns", GPU_NS, GPU_TOTAL,                                                   \
-      N_("clocks held by another GPU of a sync boost group"))
+    X(power_brake_time, "power_brake_ns", GPU_NS, GPU_TOTAL, N_("clocks held by power brake"))               \
+    X(sync_boost_time, "sync_boost_ns", GPU_NS, GPU_TOTAL, N_("clocks held by boost group"))
 
 enum { GPU_NAME_BYTES = 96, GPU_UUID_BYTES = 96, GPU_BUS_BYTES = 32, GPU_VBIOS_BYTES = 32 };
 

@@ -103,6 +103,18 @@ class Gpus(unittest.TestCase):
         self.assertEqual(counters["GPU 0 memory used"], [3 << 30])
         self.assertTrue(0 < counters["GPU 0 clocks held by power limit"][0] <= 1)
 
+    def test_info_shows_them_to_people_with_units_and_reasons(self):
+        self.record(FAKE_NVML_CODES="nvmlDeviceGetEccMode=4")
+        text = self.run_it(WARPLIGHT, "info", self.file, LC_ALL="C.UTF-8").stdout
+        rows = {line[2:30].strip(): line[32:] for line in text.splitlines() if line.startswith("  ")}
+        for title, value in {"name": "Fake GPU", "power": "699 W", "SM clock": "1,500 MHz", "memory used": "3.00 GiB",
+                             "what holds the clocks": "power limit, heat (driver)", "GPU temperature": "63 °C",
+                             "no permission": "ECC", "not supported": "clocks held by power brake",
+                             "time with a kernel running": "99.0 %", "MIG mode": "off"}.items():
+            with self.subTest(title=title):
+                self.assertEqual(rows[title], value)
+        self.assertNotIn("gpu.GPU-", text)
+
     def test_an_old_driver_gives_what_it_has(self):
         facts = self.record(WARPLIGHT_NVML=NVML_OLD, FAKE_NVML_DRIVER="390.157")
         self.assertEqual(facts[GPU + "end.sm_clock_hz"], "1500000000")
