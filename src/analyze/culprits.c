@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "analyze/gaps.h"
+#include "model/sampled.h"
 
 void culprit_index_init(struct culprit_index *index, struct report *report)
 {
@@ -46,6 +47,18 @@ static bool same_culprit(const struct culprit_row *a, const struct culprit_row *
            a->operator_ == b->operator_ && a->frame == b->frame && a->annotation == b->annotation;
 }
 
+static void vote(struct most_of *most, uint32_t value, int64_t ns)
+{
+    if (value == most->value) {
+        most->weight_ns += ns;
+    } else if (most->weight_ns >= ns) {
+        most->weight_ns -= ns;
+    } else {
+        most->value = value;
+        most->weight_ns = ns - most->weight_ns;
+    }
+}
+
 void culprit_add(struct culprit_index *index, const struct gap_piece *piece)
 {
     struct report *report = index->report;
@@ -73,6 +86,9 @@ void culprit_add(struct culprit_index *index, const struct gap_piece *piece)
     int64_t length = piece->end - piece->start;
     found->count++;
     found->total_ns += length;
+    vote(&found->line, piece->line, length);
+    if (piece->call != NONE && span_is_sampled(&run->spans, piece->call))
+        vote(&found->file, run->spans.detail[piece->call], length);
     if (length > found->longest_ns) {
         found->longest_ns = length;
         found->longest_at = piece->start;

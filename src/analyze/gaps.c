@@ -9,6 +9,7 @@
 
 #include "analyze/host.h"
 #include "analyze/issue.h"
+#include "model/sampled.h"
 
 /* A host that issues back to back needs 2–50 µs from one launch to the next (eager PyTorch ≈ 10 µs, several
  * times that under a profiler). A longer stretch without a launch is other work, not the cost of launching.
@@ -58,15 +59,32 @@ static void flush_piece(struct gaps *g)
     g->piece.start = g->piece.end;
 }
 
+/* Of the frames on the stack, the innermost of the user's own code is the culprit, else the innermost. inner
+ * is the frame that this one called, NONE. */
+static void consider_frame(struct gaps *g, struct gap_piece *piece, uint32_t frame, uint32_t inner)
+{
+    const struct span_table *spans = &g->run->spans;
+    if (piece->frame != NONE &&
+        (host_frame_is_library(&g->names, frame) || !host_frame_is_library(&g->names, piece->frame)))
+        return;
+    piece->frame = frame;
+    piece->line = inner == NONE ? sampled_line(spans, frame) : sampled_called_from(spans, inner);
+}
+
 static void find_culprit(struct gaps *g, struct gap_piece *piece, uint32_t leaf)
 {
     const struct span_table *spans = &g->run->spans;
-    uint32_t any_frame = NONE;
+    uint32_t inner_frame = NONE;
     for (uint32_t span = leaf; span != NONE; span = spans->parent[span]) {
         switch ((enum span_kind)spans->kind[span]) {
+        case SPAN_OS:
+            if (piece->call != NONE && spans->kind[piece->call] != SPAN_OS)
+                break; /* what makes system calls is named rather than those */
+            piece->call = span;
+            piece->stack = piece->stack || span_is_sampled(spans, span) ? piece->stack : spans->detail[span];
+            break;
         case SPAN_OVERHEAD:
         case SPAN_API:
-        case SPAN_OS:
             piece->call = span; /* the outermost: cudaMalloc rather than the ioctl inside it */
             piece->stack = piece->stack ? piece->stack : spans->detail[span];
             break;
@@ -78,16 +96,13 @@ static void find_culprit(struct gaps *g, struct gap_piece *piece, uint32_t leaf)
             piece->annotation = piece->annotation == NONE ? span : piece->annotation;
             break;
         case SPAN_PYTHON:
-            any_frame = any_frame == NONE ? span : any_frame;
-            if (piece->frame == NONE && !host_frame_is_library(&g->names, span))
-                piece->frame = span;
+            consider_frame(g, piece, span, inner_frame);
+            inner_frame = span;
             break;
         default:
             break;
         }
     }
-    if (piece->frame == NONE)
-        piece->frame = any_frame;
 }
 
 /* Books [start, end) of the current gap. leaf is the innermost span of thread then, or NONE. */
@@ -102,7 +117,7 @@ static void book(struct gaps *g, int64_t start, int64_t end, enum account cause,
     piece.cause = (uint8_t)cause;
     piece.thread = thread;
     piece.call = piece.operator_ = piece.annotation = piece.frame = NONE;
-    piece.stack = 0;
+    piece.stack = piece.line = 0;
     find_culprit(g, &piece, leaf);
     culprit_add(&g->culprits, &piece);
     if (g->piece.cause == cause && g->piece.end == start && g->piece.start < g->piece.end) {
@@ -215,12 +230,21 @@ struct walk {
 
 static void host_late(struct gaps *g, uint32_t thread, struct interval range);
 
+/* Whether a thread that is seen in samples waits, and that is all that is known of it. */
+static bool only_waits(struct gaps *g, uint32_t leaf)
+{
+    const struct span_table *spans = &g->run->spans;
+    return spans->parent[leaf] == NONE && spans->kind[leaf] == SPAN_OS && span_is_sampled(spans, leaf) &&
+           host_span_class(&g->names, leaf) == HOST_WAIT;
+}
+
 static void on_stretch(void *context, const struct host_stretch *stretch)
 {
     struct walk *walk = context;
     struct gaps *g = walk->g;
     uint32_t feeder = issue_feeder(&g->issues, walk->thread);
-    if (stretch->leaf == NONE && g->asked_for == NONE && feeder != NONE) {
+    bool idle = stretch->leaf == NONE || only_waits(g, stretch->leaf);
+    if (idle && g->asked_for == NONE && feeder != NONE) {
         /* The launching thread had nothing to do: it waited to be fed (autograd, a worker pool). Ask the
          * thread of its process that issues most work. */
         g->asked_for = walk->thread;

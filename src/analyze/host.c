@@ -51,6 +51,17 @@ static const struct {
     {"sigwait", HOST_WAIT},
     {"sched_yield", HOST_WAIT},
     {"mq_", HOST_WAIT},
+    {"msgrcv", HOST_WAIT},
+    {"msgsnd", HOST_WAIT},
+    {"semop", HOST_WAIT},
+    {"semtimedop", HOST_WAIT},
+    {"sigtimedwait", HOST_WAIT},
+    {"sigsuspend", HOST_WAIT},
+    {"pause", HOST_WAIT},
+    {"flock", HOST_WAIT},
+    {"fcntl", HOST_WAIT}, /* one that takes time waits for a lock on a file */
+    {"waiting for a CPU", HOST_WAIT},
+    {"page fault", HOST_IO}, /* one that blocks reads a file or swap */
     {"read", HOST_IO},
     {"pread", HOST_IO},
     {"write", HOST_IO},
@@ -75,6 +86,19 @@ static const struct {
     {"fclose", HOST_IO},
     {"readdir", HOST_IO},
     {"stat", HOST_IO},
+    {"fstat", HOST_IO},
+    {"lstat", HOST_IO},
+    {"access", HOST_IO},
+    {"faccessat", HOST_IO},
+    {"close", HOST_IO},
+    {"sync", HOST_IO},
+    {"ftruncate", HOST_IO},
+    {"fallocate", HOST_IO},
+    {"copy_file_range", HOST_IO},
+    {"io_getevents", HOST_IO},
+    {"rename", HOST_IO},
+    {"unlink", HOST_IO},
+    {"mkdir", HOST_IO},
 };
 
 void host_names_init(struct host_names *names, const struct run *run)
@@ -118,6 +142,23 @@ static enum host_class class_of_range(const char *name)
     return HOST_GENERIC;
 }
 
+/* What a frame does is in the name of its function, and of its file if that is part of a library: people's
+ * own paths may hold any word. A library that is being imported does nothing yet. */
+static enum host_class class_of_frame(const char *name)
+{
+    const char *function = strstr(name, "): "), *library = NULL;
+    static const char *const libraries[] = {"site-packages/", "dist-packages/"};
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
+        const char *mark = strstr(name, libraries[i]);
+        library = mark ? mark + strlen(libraries[i]) : library;
+    }
+    if (*name != '/' || !function)
+        return class_of_range(name);
+    if (strcmp(function, "): <module>") == 0)
+        return HOST_GENERIC;
+    return class_of_range(library ? library : function);
+}
+
 static enum host_class class_of_overhead(const char *name)
 {
     for (size_t i = 0; i < sizeof overheads / sizeof *overheads; i++)
@@ -152,6 +193,9 @@ enum host_class host_span_class(struct host_names *names, uint32_t span)
         break;
     case SPAN_OS:
         *slot = (uint8_t)class_of_os_call(name);
+        break;
+    case SPAN_PYTHON:
+        *slot = (uint8_t)class_of_frame(name);
         break;
     default:
         *slot = (uint8_t)class_of_range(name);

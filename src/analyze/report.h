@@ -64,8 +64,15 @@ struct gap_piece {
     uint32_t operator_;  /* innermost framework operator; NONE */
     uint32_t annotation; /* innermost annotation; NONE */
     uint32_t frame;      /* innermost Python frame span; NONE */
+    uint32_t line;       /* that the frame was at, 0 not known */
     uint32_t stack;      /* text of a recorded call stack, 0 */
     uint8_t cause;       /* enum account, IDLE_* */
+};
+
+/* What most of an amount of time was spent on, if anything was (Boyer and Moore's vote). */
+struct most_of {
+    uint32_t value; /* 0 none */
+    int64_t weight_ns;
 };
 
 /* Idle time of one device summed by cause and culprit. Sorted by total_ns, largest first. */
@@ -76,6 +83,8 @@ struct culprit_row {
     uint32_t call;          /* name id, 0 none */
     uint32_t operator_;     /* name id */
     uint32_t frame;         /* name id */
+    struct most_of file;    /* text id: what the operating-system call worked on */
+    struct most_of line;    /* of the frame's file */
     const char *annotation; /* numbers replaced by '*' ("step *"), owned by report->arena; NULL none */
     int64_t count;          /* stretches of idle time */
     int64_t total_ns, longest_ns;

@@ -17,6 +17,7 @@ struct record_args {
     bool torch_ops;
     int graph_trace;
     bool no_memory;
+    int64_t host_sampling;
 };
 
 enum graph_trace { GRAPH_AUTO, GRAPH_WHOLE, GRAPH_NODE };
@@ -37,11 +38,14 @@ static const struct option options[] = {
      AT(graph_trace), graph_trace_names},
     {"no-memory", 0, OPTION_FLAG, NULL, N_("record no allocations and no traffic of managed memory"),
      AT(no_memory), NULL},
+    {"host-sampling", 0, OPTION_COUNT, N_("HZ"),
+     N_("look at host threads and Python stacks HZ times a second, 0 to 1000 (default: 200; 0: not at all)"),
+     AT(host_sampling), NULL},
     OPTION_END,
 };
 #undef AT
 
-static const struct record_args defaults = {0};
+static const struct record_args defaults = {.host_sampling = 200};
 
 /* ---- the command -----------------------------------------------------------------------------------------
  */
@@ -91,8 +95,12 @@ static int run_record(struct cli *cli, const void *values, struct err *err)
         .graph_nodes = args->graph_trace == GRAPH_NODE,
         .graph_whole = args->graph_trace == GRAPH_WHOLE,
         .no_memory = args->no_memory,
+        .host_sampling_hz = args->host_sampling,
         .live = isatty(STDERR_FILENO) && !cli->globals.quiet && !cli->globals.no_progress,
     };
+    if (args->host_sampling > HOST_SAMPLING_MAX_HZ)
+        return err_set(err, ERR_USAGE, "--host-sampling", -1, NULL, _("at most %d times a second"),
+                       HOST_SAMPLING_MAX_HZ);
     char **argv = mem_zalloc((size_t)cli->operand_count + 1, sizeof *argv);
     memcpy(argv, cli->operands, (size_t)cli->operand_count * sizeof *argv);
     int rc = session_run(&s, &session, argv, err);

@@ -188,6 +188,8 @@ static int start_target(struct session *s, char *const *argv, const sigset_t *ma
         s->collect.wanted = s->options.paused ? RING_PAUSE : RING_RECORD;
         control_open(&s->control, &s->collect.folder);
         facts_add(&s->run, s->source, argv);
+        if (s->options.host_sampling_hz)
+            collect_sample_hosts(&s->collect, &s->run, s->options.host_sampling_hz);
         add_word(&words, s->options.paused, "paused");
         add_word(&words, s->options.torch_ops, "torch-ops");
         add_word(&words, s->options.graph_nodes, "graph-nodes");

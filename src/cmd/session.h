@@ -17,7 +17,8 @@ struct session_options {
     bool torch_ops;
     bool graph_nodes, graph_whole; /* neither: nodes first, then whole graphs */
     bool no_memory;
-    bool live; /* progress on the terminal */
+    int64_t host_sampling_hz; /* looks at host threads a second, 0 none */
+    bool live;                /* progress on the terminal */
 };
 
 struct session {

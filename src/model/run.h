@@ -154,7 +154,7 @@ enum span_kind {
 #define RUN_SPANS(X)                                                                                         \
     X(int64_t, start)                                                                                        \
     X(int64_t, end)                                                                                          \
-    X(uint64_t, id) /* SPAN_API: correlation. SPAN_OP, SPAN_ANNOTATION: external id. 0 none */               \
+    X(uint64_t, id) /* API: correlation. OP, ANNOTATION: external id. OS, PYTHON: model/sampled.h. 0 none */ \
     X(uint32_t, name)                                                                                        \
     X(uint32_t, thread) /* run->threads */                                                                   \
     X(uint32_t, parent) /* run->spans, innermost enclosing span of the thread; set by run_seal() */          \

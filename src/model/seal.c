@@ -6,6 +6,7 @@
 #include "base/sort.h"
 #include "model/graphs.h"
 #include "model/run.h"
+#include "model/sampled.h"
 #include "model/stray.h"
 
 /* ---- sorting ------------------------------------------------------------------------------------------- */
@@ -69,6 +70,11 @@ static void sort_spans(struct run *run)
     if (order)
         span_table_permute(spans, order);
     free(order);
+}
+
+static void place_spans(struct run *run)
+{
+    struct span_table *spans = &run->spans;
     for (size_t i = 0; i < spans->count; i++) {
         struct thread *t = &run->threads.at[spans->thread[i]];
         if (t->span_count++ == 0)
@@ -201,6 +207,11 @@ void run_seal(struct run *run)
     graphs_drop_doubles(run);
     sort_ops(run);
     sort_spans(run);
+    if (sampled_settle(run, SPAN_PYTHON))
+        sort_spans(run);
+    if (sampled_settle(run, SPAN_OS))
+        sort_spans(run);
+    place_spans(run);
     sort_samples(run);
     if (run->marks.count)
         qsort(run->marks.at, run->marks.count, sizeof *run->marks.at, mark_by_time);

@@ -52,6 +52,8 @@ static void take_ring(struct collect *c, struct run *run, const char *name)
     map_set(&c->known, key, 1);
     vec_push(&c->rings, ring);
     c->processes++;
+    if (c->sampler)
+        host_sampler_watch_process(c->sampler, run, ring.records.process, ring.records.pid, ring.name);
 }
 
 static void find_rings(struct collect *c, struct run *run)
@@ -102,10 +104,45 @@ static int64_t finish_ring(struct collect *c, struct run *run, struct cupti_ring
         take_failure(c, ring->ring->message, strnlen(ring->ring->message, sizeof ring->ring->message));
     }
     unlinkat(c->folder.fd, ring->name, 0);
+    if (c->sampler)
+        host_sampler_forget_process(c->sampler, ring->records.process);
     int64_t count = ring->records.count - before;
     cupti_ring_close(ring);
     return count;
 }
+
+/* ---- host threads ----------------------------------------------------------------------------------------
+ */
+
+void collect_sample_hosts(struct collect *c, struct run *run, int64_t hz)
+{
+    c->sampler = host_sampler_start(run, c->source, hz);
+}
+
+/* Threads become known by the calls that they make. */
+static void drain_sampler(struct collect *c, struct run *run)
+{
+    if (!c->sampler)
+        return;
+    host_sampler_pause(c->sampler, c->wanted != RING_RECORD);
+    for (; c->threads_known < run->threads.count; c->threads_known++) {
+        const struct thread *thread = &run->threads.at[c->threads_known];
+        host_sampler_watch_thread(c->sampler, thread->process, (uint32_t)c->threads_known, thread->tid);
+    }
+    host_sampler_drain(c->sampler, run);
+}
+
+static void finish_sampler(struct collect *c, struct run *run)
+{
+    const char *failure = c->sampler ? host_sampler_failure(c->sampler) : NULL;
+    if (failure && c->failure.len == 0)
+        str_puts(&c->failure, _(failure));
+    host_sampler_finish(c->sampler, run);
+    c->sampler = NULL;
+}
+
+/* ---- all of it -------------------------------------------------------------------------------------------
+ */
 
 int64_t collect_drain(struct collect *c, struct run *run)
 {
@@ -123,6 +160,7 @@ int64_t collect_drain(struct collect *c, struct run *run)
             i++;
         }
     }
+    drain_sampler(c, run);
     c->records += count;
     return count;
 }
@@ -154,6 +192,7 @@ void collect_finish(struct collect *c, struct run *run)
     vec_each (&c->rings, ring)
         c->records += finish_ring(c, run, ring);
     c->rings.count = 0;
+    finish_sampler(c, run);
 }
 
 size_t collect_process_count(const struct collect *c)
@@ -180,6 +219,7 @@ void collect_facts(const struct collect *c, struct run *run)
 
 void collect_close(struct collect *c)
 {
+    host_sampler_finish(c->sampler, NULL);
     vec_each (&c->rings, ring)
         cupti_ring_close(ring);
     vec_release(&c->rings);

@@ -4,6 +4,7 @@
 
 #include "source/cupti_ring.h"
 #include "source/folder.h"
+#include "source/host_sampler.h"
 
 struct collect {
     struct folder folder;         /* where the rings are */
@@ -13,6 +14,8 @@ struct collect {
     size_t processes;             /* that were recorded */
     enum ring_wanted wanted;      /* of all processes, also of those to come */
     int64_t records;              /* taken so far */
+    struct host_sampler *sampler; /* of host threads; NULL: they are not looked at */
+    size_t threads_known;         /* rows of the run that it was told of */
     struct str failure;           /* the first sentence of a library on why it did not record everything */
     bool has_facts;
     uint32_t cupti_version, driver_version; /* of the first process that had them */
@@ -21,6 +24,8 @@ struct collect {
 
 /* Makes the folder. */
 int collect_open(struct collect *c, uint32_t source, struct err *err);
+/* Looks at the host threads of what is recorded from now on, hz times a second; see source/host_sampler.h. */
+void collect_sample_hosts(struct collect *c, struct run *run, int64_t hz);
 /* Looks for new rings and takes what is ready. Returns how many records that were. */
 int64_t collect_drain(struct collect *c, struct run *run);
 /* Asks all processes, also those to come, to record, to pause, or to stop for good. */
@@ -30,7 +35,8 @@ bool collect_is_obeyed(const struct collect *c);
 /* After the target has ended: ends the recording of processes that outlive it, waiting for their last records
  * for a moment, and takes everything that is left. */
 void collect_finish(struct collect *c, struct run *run);
-/* How many processes were being recorded, and why one was not: NULL, or a sentence of the injected library.
+/* How many processes were being recorded, and why one was not: NULL, or a sentence of the injected library
+ * or of what looks at the host.
  */
 size_t collect_process_count(const struct collect *c);
 const char *collect_failure(const struct collect *c);

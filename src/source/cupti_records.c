@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "capture/activity.h"
+#include "source/proc_task.h"
 
 static const int64_t day_ns = 86400 * INT64_C(1000000000);
 
@@ -40,25 +41,15 @@ static bool times(struct cupti_records *r, struct run *run, uint64_t start, uint
     return true;
 }
 
-static void name_thread(struct run *run, uint32_t thread, int64_t pid, uint32_t tid)
-{
-    char path[64], name[64];
-    snprintf(path, sizeof path, "/proc/%lld/task/%u/comm", (long long)pid, tid);
-    FILE *file = fopen(path, "re");
-    if (file && fgets(name, sizeof name, file))
-        run->threads.at[thread].name = intern_add(&run->strings, name, strcspn(name, "\n"));
-    if (file)
-        fclose(file);
-}
-
 static uint32_t thread_of(struct cupti_records *r, struct run *run, uint32_t tid)
 {
     if (r->last_thread_id != tid || r->last_thread == NONE) {
         size_t before = run->threads.count;
         r->last_thread = run_thread(run, r->process, tid);
         r->last_thread_id = tid;
-        if (run->threads.count > before)
-            name_thread(run, r->last_thread, r->pid, tid);
+        char name[PROC_NAME_BYTES];
+        if (run->threads.count > before && proc_task_name(r->pid, tid, name))
+            run->threads.at[r->last_thread].name = intern_puts(&run->strings, name);
     }
     return r->last_thread;
 }

@@ -92,11 +92,44 @@ void finding_evidence(struct finding *finding, struct msg evidence)
     vec_push(&finding->evidence, evidence);
 }
 
-/* Where the culprit was, from the most to the least telling of what the recording knows. */
-static struct msg culprit_message(const struct run *run, const struct culprit_row *c)
+static const char *keep_text(struct report *report, struct str *text)
 {
-    const char *call = run_text(run, c->call), *operator_ = run_text(run, c->operator_);
-    const char *frame = run_text(run, c->frame);
+    const char *kept = arena_text(&report->arena, str_text(text), text->len);
+    str_release(text);
+    return kept;
+}
+
+/* "read(/data/train.bin)": the call, and the file that it mostly worked on. */
+static const char *call_place(struct report *report, const struct culprit_row *c)
+{
+    const char *call = run_text(report->run, c->call);
+    if (!c->file.value)
+        return call;
+    struct str place = {0};
+    str_addf(&place, "%s(%s)", call, run_text(report->run, c->file.value));
+    return keep_text(report, &place);
+}
+
+/* "train.py:42: main" for the frame "train.py(30): main" that was mostly at line 42. */
+static const char *frame_place(struct report *report, const struct culprit_row *c)
+{
+    const char *frame = run_text(report->run, c->frame);
+    const char *line_end = strstr(frame, "): "), *line = line_end;
+    while (line && line > frame && *line != '(')
+        line--;
+    if (!line || !c->line.value)
+        return frame;
+    struct str place = {0};
+    str_add(&place, frame, (size_t)(line - frame));
+    str_addf(&place, ":%u%s", c->line.value, line_end + 1);
+    return keep_text(report, &place);
+}
+
+/* Where the culprit was, from the most to the least telling of what the recording knows. */
+static struct msg culprit_message(struct report *report, const struct culprit_row *c)
+{
+    const char *call = call_place(report, c), *frame = frame_place(report, c);
+    const char *operator_ = run_text(report->run, c->operator_);
     struct value total = value_ns(c->total_ns), count = value_count(c->count),
                  longest = value_ns(c->longest_ns);
     if (*frame && *call)
@@ -133,7 +166,7 @@ void finding_culprits(struct finder *f, struct finding *finding, enum account ca
         if (!longest || culprit->longest_ns > longest->longest_ns)
             longest = culprit;
         if (limit-- > 0)
-            finding_evidence(finding, culprit_message(f->run, culprit));
+            finding_evidence(finding, culprit_message(f->report, culprit));
     }
     if (longest)
         finding_evidence(finding, msg_make(N_("longest single stretch: {0}, at {1}"),
