@@ -34,14 +34,16 @@ static const struct idle_rule rules[] = {
      N_("the GPU waits {0} of the time ({1}) for host code between launches"),
      N_("move this host code off the launching thread (a worker thread or process, prefetch of the next "
         "step) or "
-        "make it faster; record Python frames (warplight record, or with_stack=True) if the line is not named "
+        "make it faster; record Python frames (warplight record, or with_stack=True) if the line is not "
+        "named "
         "here")},
     {"idle-host-io", IDLE_HOST_IO, 0.5, 1.0, 0.9,
      N_("the GPU waits {0} of the time ({1}) for file or network I/O of the launching thread"),
      N_("read ahead on another thread, or write checkpoints and logs asynchronously")},
     {"idle-host-wait", IDLE_HOST_WAIT, 0.4, 1.0, 0.8,
      N_("the GPU waits {0} of the time ({1}) while the launching thread waits for a lock, thread or process"),
-     N_("find who holds what it waits for: too few workers, the GIL, a queue that runs empty; a thread that waits "
+     N_("find who holds what it waits for: too few workers, the GIL, a queue that runs empty; a thread that "
+        "waits "
         "for a CPU needs more cores, or fewer threads beside it")},
     {"idle-allocator", IDLE_ALLOCATOR, 0.8, 1.0, 0.95,
      N_("the GPU waits {0} of the time ({1}) for memory to be allocated or freed"),
