@@ -113,7 +113,10 @@ struct ring {
     /* Size of a record of each kind in this version of CUPTI, 0 not known. */
     _Atomic uint32_t record_bytes[RING_KINDS];
     char cupti_path[RING_MESSAGE_BYTES];
+    /* Why not everything is recorded: an English sentence of the library, translated when printed, and what
+     * stands for {0} in it. */
     char message[RING_MESSAGE_BYTES];
+    char detail[RING_MESSAGE_BYTES];
     struct ring_slot slots[RING_SLOTS];
 };
 

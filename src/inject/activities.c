@@ -4,12 +4,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/i18n.h"
 #include "capture/activity.h"
 #include "inject/recorder.h"
 
-static void fail(struct recorder *r, const char *why)
+static void fail(struct recorder *r, const char *why, const char *detail)
 {
-    recorder_note(r, why);
+    recorder_note(r, why, detail);
     atomic_store_explicit(&r->ring->state, RING_FAILED, memory_order_release);
 }
 
@@ -86,16 +87,47 @@ static void enable_devices(struct recorder *r)
         r->cupti.ActivityEnable(ACTIVITY_DEVICE);
 }
 
+/* Sources: cupti_result.h of CUDA 13; NVIDIA's page on ERR_NVGPUCTRPERM. */
+static const struct {
+    cupti_result result;
+    const char *why;
+} refusals[] = {
+    {CUPTI_NO_PRIVILEGE, N_("the driver lets only administrators profile: run as root, or have "
+                            "NVreg_RestrictProfilingToAdminUsers=0 "
+                            "set for the module nvidia")},
+    {CUPTI_MULTIPLE_SUBSCRIBERS, N_("another profiler holds CUPTI in this process: run the program without "
+                                    "it (torch.profiler, nsys, ncu, …)")},
+    {CUPTI_VGPU_NOT_ALLOWED, N_("this virtual GPU does not allow profiling: its administrator has to switch "
+                                "it on (enable_profiling)")},
+    {CUPTI_CONFIDENTIAL_COMPUTING,
+     N_("the GPU is in confidential-computing mode, which allows no profiling")},
+    {CUPTI_CMP, N_("NVIDIA's mining boards (CMP) do not allow profiling")},
+    {CUPTI_MIG,
+     N_("this MIG instance does not allow profiling: record on the whole GPU, or another instance")},
+    {CUPTI_WSL, N_("the driver of Windows does not allow profiling under WSL: update it")},
+    {CUPTI_NOT_INITIALIZED, N_("CUPTI cannot start with this driver: install the libcupti of a CUDA version "
+                               "that the driver supports")},
+};
+
+static void say_refusal(struct recorder *r, cupti_result result)
+{
+    char detail[RING_MESSAGE_BYTES];
+    const char *text = "unknown error";
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
+        if (refusals[i].result == result) {
+            fail(r, refusals[i].why, "");
+            return;
+        }
+    r->cupti.GetResultString(result, &text);
+    snprintf(detail, sizeof detail, "%s (%d)", text, result);
+    fail(r, N_("CUPTI refuses to record kernels: {0}"), detail);
+}
+
 static bool enable_all(struct recorder *r)
 {
     cupti_result result = r->cupti.ActivityEnable(ACTIVITY_KERNEL);
     if (result != CUPTI_OK) {
-        char message[RING_MESSAGE_BYTES];
-        const char *text = "unknown error";
-        r->cupti.GetResultString(result, &text);
-        snprintf(message, sizeof message, "CUPTI refuses to record kernels: %s (%d)%s", text, result,
-                 result == CUPTI_MULTIPLE_SUBSCRIBERS ? "; another profiler holds it in this process" : "");
-        fail(r, message);
+        say_refusal(r, result);
         return false;
     }
     for (size_t i = 0; i < sizeof recorded_kinds / sizeof *recorded_kinds; i++)
@@ -144,11 +176,12 @@ static void set_clocks(struct recorder *r)
 /* Finds CUPTI and has it use our buffers, once a process. */
 static bool open_cupti(struct recorder *r)
 {
-    char why[RING_MESSAGE_BYTES];
+    const char *why;
+    char detail[RING_MESSAGE_BYTES] = "";
     if (r->opened)
         return true;
-    if (cupti_open(&r->cupti, why, sizeof why) != 0) {
-        fail(r, why);
+    if (cupti_open(&r->cupti, &why, detail, sizeof detail) != 0) {
+        fail(r, why, detail);
         return false;
     }
     _Static_assert(sizeof r->ring->cupti_path == sizeof r->cupti.path, "copied whole");
@@ -161,7 +194,7 @@ static bool open_cupti(struct recorder *r)
     buffers_learn_sizes(r);
     r->opened = r->cupti.ActivityRegisterCallbacks(buffers_request, buffers_complete) == CUPTI_OK;
     if (!r->opened)
-        fail(r, "CUPTI refuses our buffers: another profiler records activity in this process");
+        fail(r, N_("CUPTI refuses our buffers: another profiler records activity in this process"), "");
     return r->opened;
 }
 

@@ -2,7 +2,9 @@
  * compare-and-swap. */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "base/i18n.h"
 #include "capture/activity.h"
 #include "inject/recorder.h"
 
@@ -33,7 +35,8 @@ static int take_new(struct recorder *r)
         return slot;
     }
     atomic_store_explicit(&r->ring->slots[slot].state, RING_SLOT_FREE, memory_order_release);
-    recorder_note(r, "there is no memory left for the recording buffers (the disk that holds them is full)");
+    recorder_note(
+        r, N_("there is no memory left for the recording buffers (the disk that holds them is full)"), "");
     return -1;
 }
 
@@ -108,25 +111,41 @@ void buffers_learn_sizes(struct recorder *r)
     }
 }
 
-/* In good order CUPTI gives back every slot that it had before. Where it does not, another profiler in the
- * process has registered callbacks of its own. */
+/* How many of the slots that were lent under these numbers are still out. */
+static int still_lent(struct recorder *r, const uint32_t lent[RING_SLOTS])
+{
+    int count = 0;
+    for (int slot = 0; slot < RING_SLOTS; slot++) {
+        struct ring_slot *s = &r->ring->slots[slot];
+        /* Asked after the state: a slot that was lent again meanwhile has another number. */
+        count +=
+            lent[slot] && atomic_load(&s->state) == RING_SLOT_LENT && atomic_load(&s->lent) == lent[slot];
+    }
+    return count;
+}
+
+/* In good order CUPTI gives slots back that it had before. Where none comes, another profiler in the process
+ * has registered callbacks of its own and gets them. A thread may be on the way with one, though: they are
+ * given a moment. */
 void buffers_flush_all(struct recorder *r)
 {
+    static const struct timespec moment = {.tv_nsec = 20 * 1000 * 1000};
     uint32_t lent[RING_SLOTS];
+    int count = 0;
     records_lock(); /* the library's own records have slots, too */
     for (int slot = 0; slot < RING_SLOTS; slot++) {
         struct ring_slot *s = &r->ring->slots[slot];
         bool held = !records_hold(slot) && atomic_load(&s->state) == RING_SLOT_LENT;
         lent[slot] = held ? atomic_load(&s->lent) : 0;
+        count += held;
     }
     records_unlock();
     r->cupti.ActivityFlushAll(CUPTI_FLUSH_FORCED);
-    for (int slot = 0; slot < RING_SLOTS; slot++) {
-        struct ring_slot *s = &r->ring->slots[slot];
-        /* Asked after the state: a slot that was lent again meanwhile has another number. */
-        if (lent[slot] && atomic_load(&s->state) == RING_SLOT_LENT && atomic_load(&s->lent) == lent[slot])
-            atomic_store(&r->ring->taken_over, 1);
-    }
+    if (count == 0 || still_lent(r, lent) < count)
+        return;
+    nanosleep(&moment, NULL);
+    if (still_lent(r, lent) == count)
+        atomic_store(&r->ring->taken_over, 1);
 }
 
 void buffers_count_dropped(struct recorder *r, void *context, uint32_t stream)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/i18n.h"
+
 struct symbol {
     const char *name;
     size_t at; /* offset of the pointer in struct cupti */
@@ -122,14 +124,15 @@ void cupti_await_driver(void)
         initialize(0);
 }
 
-int cupti_open(struct cupti *cupti, char *why, size_t why_size)
+int cupti_open(struct cupti *cupti, const char **why, char *detail, size_t detail_size)
 {
     *cupti = (struct cupti){0};
     const char *chosen = getenv("WARPLIGHT_CUPTI");
     if (chosen && *chosen) {
         if (open_at(cupti, chosen, 0) == 0)
             return 0;
-        snprintf(why, why_size, "WARPLIGHT_CUPTI names a library that cannot be used: %s", dlerror());
+        *why = N_("WARPLIGHT_CUPTI names a library that cannot be used: {0}");
+        snprintf(detail, detail_size, "%s", dlerror());
         return -1;
     }
     if (each_mapped("libcupti.so", use_mapped, cupti) == 0 ||
@@ -149,9 +152,8 @@ int cupti_open(struct cupti *cupti, char *why, size_t why_size)
     if (open_at(cupti, "libcupti.so", 0) == 0 ||
         open_at(cupti, "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so", 0) == 0)
         return 0;
-    snprintf(why, why_size,
-             "no usable libcupti was found: install it (pip install nvidia-cuda-cupti, or the CUDA toolkit) "
-             "or name it in "
-             "WARPLIGHT_CUPTI");
+    *why =
+        N_("no usable libcupti was found: install it (pip install nvidia-cuda-cupti, or the CUDA toolkit) or "
+           "name it in WARPLIGHT_CUPTI");
     return -1;
 }

@@ -8,7 +8,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CUPTI_OK = 0, CUPTI_MAX_LIMIT_REACHED = 12, CUPTI_MULTIPLE_SUBSCRIBERS = 39, CUPTI_NO_PRIVILEGE = 35 };
+enum {
+    CUPTI_OK = 0,
+    CUPTI_MAX_LIMIT_REACHED = 12,
+    CUPTI_NOT_INITIALIZED = 15,
+    CUPTI_NO_PRIVILEGE = 35,
+    CUPTI_MULTIPLE_SUBSCRIBERS = 39,
+    CUPTI_VGPU_NOT_ALLOWED = 40,
+    CUPTI_CONFIDENTIAL_COMPUTING = 41,
+    CUPTI_CMP = 42,
+    CUPTI_MIG = 43,
+    CUPTI_WSL = 45,
+};
 enum { CUPTI_DOMAIN_DRIVER = 1, CUPTI_DOMAIN_RUNTIME = 2 };
 enum { CUPTI_THREAD_ID_SYSTEM = 1 };
 enum { CUPTI_FLUSH_COMPLETED = 0, CUPTI_FLUSH_FORCED = 1 };
@@ -48,8 +59,9 @@ struct cupti {
 };
 
 /* Opens the CUPTI that fits this process: the one that it has mapped already, then one beside the CUDA
- * runtime that it uses, then the loader's, then the toolkit's. Returns 0, or -1 with a sentence in why. */
-int cupti_open(struct cupti *cupti, char *why, size_t why_size);
+ * runtime that it uses, then the loader's, then the toolkit's. Returns 0, or -1 with a sentence (N_) in
+ * why and what stands for {0} in it in detail. */
+int cupti_open(struct cupti *cupti, const char **why, char *detail, size_t detail_size);
 /* cuDriverGetVersion() of the driver in this process, 0 unknown. */
 uint32_t cupti_driver_version(void);
 /* Returns once the driver, if there is one, has started. Not for a thread that is in cuInit() itself. */

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/i18n.h"
 #include "inject/recorder.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -23,10 +24,12 @@ struct recorder recorder = {.start = PTHREAD_MUTEX_INITIALIZER,
 
 EXPORT int InitializeInjection(void);
 
-void recorder_note(struct recorder *r, const char *why)
+void recorder_note(struct recorder *r, const char *why, const char *detail)
 {
-    if (!atomic_exchange(&r->noted, true))
-        snprintf(r->ring->message, sizeof r->ring->message, "%s", why);
+    if (atomic_exchange(&r->noted, true))
+        return;
+    snprintf(r->ring->detail, sizeof r->ring->detail, "%s", detail);
+    snprintf(r->ring->message, sizeof r->ring->message, "%s", why);
 }
 
 /* ---- the helper ------------------------------------------------------------------------------------------
@@ -166,20 +169,20 @@ static struct ring *map_ring(int fd, const char **why)
     struct rlimit limit;
     /* Beyond this limit even ftruncate() is a fatal signal. */
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < (rlim_t)RING_FILE_BYTES) {
-        *why = "the limit on the size of files (ulimit -f) leaves no room for the recording buffers";
+        *why = N_("the limit on the size of files (ulimit -f) leaves no room for the recording buffers");
         return NULL;
     }
     if (ftruncate(fd, RING_FILE_BYTES) != 0) {
-        *why = "the file for the recording buffers cannot be made large enough";
+        *why = N_("the file for the recording buffers cannot be made large enough");
         return NULL;
     }
     struct ring *ring = mmap(NULL, RING_FILE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (ring == MAP_FAILED) {
-        *why = "the recording buffers cannot be mapped: no address space left (ulimit -v)";
+        *why = N_("the recording buffers cannot be mapped: no address space left (ulimit -v)");
         return NULL;
     }
     if (!memory_back(ring, RING_HEADER_BYTES)) {
-        *why = "there is no memory for the recording buffers (the disk that holds them is full)";
+        *why = N_("there is no memory for the recording buffers (the disk that holds them is full)");
         munmap(ring, RING_FILE_BYTES);
         return NULL;
     }

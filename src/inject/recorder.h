@@ -56,8 +56,9 @@ struct recorder {
 /* inject.c: makes the ring of this process, once; in a child that was forked, one of its own. False: nothing
  * is to be recorded here. */
 bool recorder_open(struct recorder *r);
-/* Tells the user, through the ring, why not everything is recorded. The first sentence stays. */
-void recorder_note(struct recorder *r, const char *why);
+/* Tells the user, through the ring, why not everything is recorded: why is a sentence marked with N_(),
+ * detail what stands for {0} in it. The first one stays. */
+void recorder_note(struct recorder *r, const char *why, const char *detail);
 /* The clock of the library's own records: ns since the epoch. */
 static inline int64_t recorder_now(void)
 {

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/i18n.h"
 #include "inject/recorder.h"
 
 /* A name longer than this is cut: templates can be absurd. */
@@ -27,7 +28,7 @@ static uint64_t append(struct recorder *r, enum ring_text_kind kind, uint64_t ke
     uint64_t size = ring_text_size(length);
     if (at + size > RING_TEXT_BYTES || !back_log(r, at + size)) {
         atomic_fetch_add_explicit(&ring->dropped_texts, 1, memory_order_relaxed);
-        recorder_note(r, "there is no room left for names: some are missing");
+        recorder_note(r, N_("there is no room left for names: some are missing"), "");
         return UINT64_MAX;
     }
     struct ring_text *entry = (struct ring_text *)(ring_text_log(ring) + at);

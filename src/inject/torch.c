@@ -21,10 +21,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/i18n.h"
 #include "inject/recorder.h"
 
 #define LIBRARY  "libtorch_cpu.so"
-#define VERSIONS "2.0 to 2.15"
+#define VERSIONS "2.0–2.15"
 enum { VERSION_MAJOR = 2, VERSION_MINOR_LAST = 15 };
 
 enum { SCOPES = 10, DEEPEST = 128, PATH_BYTES = 4096 };
@@ -226,25 +227,23 @@ static bool find_version(const char *library, int *major, int *minor)
     return false;
 }
 
-/* Fills torch; false, with a sentence in why, where it cannot be used. */
-static bool prepare(const char *library, char *why, size_t why_size)
+/* Fills torch; false, with a sentence in why and what stands for {0} in it, where it cannot be used. */
+static bool prepare(const char *library, const char **why, char *detail, size_t detail_size)
 {
     int major, minor;
 #ifndef __x86_64__
-    snprintf(why, why_size, "PyTorch's operators are recorded on x86-64 only");
+    *why = N_("PyTorch's operators are recorded on x86-64 only");
     return false;
 #endif
     if (!find_version(library, &major, &minor)) {
-        snprintf(why, why_size,
-                 "PyTorch's operators are not recorded: nothing beside %.200s tells its version (" VERSIONS
-                 " are known)",
-                 library);
+        snprintf(detail, detail_size, "%.200s", library);
+        *why = N_("PyTorch's operators are not recorded: nothing beside {0} tells its version");
         return false;
     }
     if (major != VERSION_MAJOR || minor > VERSION_MINOR_LAST) {
-        snprintf(why, why_size,
-                 "PyTorch's operators are not recorded: its version is %d.%d, and " VERSIONS " are known",
-                 major, minor);
+        snprintf(detail, detail_size, "%d.%d; " VERSIONS, major, minor);
+        *why =
+            N_("PyTorch's operators are not recorded: its version is not one of those that are known ({0})");
         return false;
     }
     /* Loads nothing. It waits until a library that is just being loaded has run its initialisers. */
@@ -257,8 +256,8 @@ static bool prepare(const char *library, char *why, size_t why_size)
     }
     if (torch.add && torch.remove && torch.name && torch.is_async)
         return true;
-    snprintf(why, why_size, "PyTorch's operators are not recorded: %.200s lacks a function that this needs",
-             library);
+    snprintf(detail, detail_size, "%.200s", library);
+    *why = N_("PyTorch's operators are not recorded: {0} lacks a function that this needs");
     return false;
 }
 
@@ -294,12 +293,13 @@ void torch_forget(void)
 
 static void look_for_torch(struct recorder *r)
 {
-    char why[RING_MESSAGE_BYTES];
+    const char *why;
+    char detail[RING_MESSAGE_BYTES] = "";
     if (!find_library(&here.search))
         return;
-    bool usable = prepare(here.search.path, why, sizeof why);
+    bool usable = prepare(here.search.path, &why, detail, sizeof detail);
     if (!usable)
-        recorder_note(r, why);
+        recorder_note(r, why, detail);
     atomic_store_explicit(&here.state, usable ? READY : UNUSABLE, memory_order_release);
 }
 
@@ -335,5 +335,5 @@ void torch_follow(struct recorder *r)
 void torch_finish(struct recorder *r)
 {
     if (r->options.torch_ops && here.state == UNSEEN && records(r))
-        recorder_note(r, "PyTorch's operators are not recorded: this process never loaded " LIBRARY);
+        recorder_note(r, N_("PyTorch's operators are not recorded: this process never loaded {0}"), LIBRARY);
 }

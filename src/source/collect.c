@@ -23,11 +23,24 @@ int collect_open(struct collect *c, uint32_t source, struct err *err)
 /* ---- rings -----------------------------------------------------------------------------------------------
  */
 
-/* Texts come from the target: they are made fit for a terminal. */
-static void take_failure(struct collect *c, const char *text, size_t length)
+/* A sentence of the library, translated, with detail in the place of {0}. Texts come from the target: they
+ * are made fit for a terminal. */
+static void take_failure(struct collect *c, const char *text, size_t length, const char *detail,
+                         size_t detail_length)
 {
-    if (c->failure.len == 0)
-        utf8_visible(&c->failure, text, length);
+    struct str sentence = {0};
+    if (c->failure.len || length == 0)
+        return;
+    str_add(&sentence, text, length);
+    const char *translated = i18n_text(str_text(&sentence));
+    const char *place = strstr(translated, "{0}");
+    size_t before = place ? (size_t)(place - translated) : strlen(translated);
+    utf8_visible(&c->failure, translated, before);
+    if (place) {
+        utf8_visible(&c->failure, detail, detail_length);
+        utf8_visible(&c->failure, place + strlen("{0}"), strlen(place + strlen("{0}")));
+    }
+    str_release(&sentence);
 }
 
 static void take_failure_file(struct collect *c, const char *name)
@@ -35,7 +48,7 @@ static void take_failure_file(struct collect *c, const char *name)
     char why[RING_MESSAGE_BYTES];
     ssize_t length = readlinkat(c->folder.fd, name, why, sizeof why);
     if (length > 0)
-        take_failure(c, why, (size_t)length);
+        take_failure(c, why, (size_t)length, "", 0);
     unlinkat(c->folder.fd, name, 0);
 }
 
@@ -101,7 +114,8 @@ static int64_t finish_ring(struct collect *c, struct run *run, struct cupti_ring
         take_facts(c, ring->ring);
         if (atomic_load(&ring->ring->taken_over))
             take_over(c, run);
-        take_failure(c, ring->ring->message, strnlen(ring->ring->message, sizeof ring->ring->message));
+        take_failure(c, ring->ring->message, strnlen(ring->ring->message, sizeof ring->ring->message),
+                     ring->ring->detail, strnlen(ring->ring->detail, sizeof ring->ring->detail));
     }
     unlinkat(c->folder.fd, ring->name, 0);
     if (c->sampler)

@@ -28,8 +28,9 @@ int InitializeInjection(void)
 {
     static const int kinds[] = {ACTIVITY_KERNEL,  ACTIVITY_MEMCPY,   ACTIVITY_MEMCPY_P2P,     ACTIVITY_MEMSET,
                                 ACTIVITY_RUNTIME, ACTIVITY_OVERHEAD, ACTIVITY_SYNCHRONIZATION};
-    char why[512];
-    if (cupti_open(&cupti, why, sizeof why) != 0 ||
+    const char *why;
+    char detail[512];
+    if (cupti_open(&cupti, &why, detail, sizeof detail) != 0 ||
         cupti.ActivityRegisterCallbacks(request, complete) != CUPTI_OK)
         return 1;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)

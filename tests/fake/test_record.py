@@ -148,11 +148,16 @@ class Record(unittest.TestCase):
         self.assertGreaterEqual(report["run"]["losses"]["dropped"], 5)
         self.assertIn("trust-lost-records", [finding["id"] for finding in report["findings"]])
 
-    def test_a_refusing_cupti_is_named_and_the_program_goes_on(self):
-        out = self.record(APP, "100", FAKE_CUPTI_REFUSE="39")
-        self.assertEqual(out.returncode, 0)
-        self.assertIn("done\n", out.stdout)
-        self.assertIn("another profiler holds it", out.stderr)
+    def test_a_refusing_cupti_is_named_with_the_remedy_and_the_program_goes_on(self):
+        for code, language, said in (("35", "en", "NVreg_RestrictProfilingToAdminUsers=0"), ("39", "en", "another profiler holds"),
+                                     ("40", "en", "enable_profiling"), ("43", "en", "MIG instance"), ("45", "en", "WSL"),
+                                     ("15", "en", "install the libcupti"), ("999", "en", "refuses to record kernels: "),
+                                     ("999", "en", "(999)"), ("35", "zh", "只允许管理员"), ("999", "zh", "(999)")):
+            with self.subTest(code=code, language=language):
+                out = self.record(APP, "100", options=["--force"], FAKE_CUPTI_REFUSE=code, WARPLIGHT_LANG=language)
+                self.assertEqual(out.returncode, 0)
+                self.assertIn("done\n", out.stdout)
+                self.assertIn(said, out.stderr)
 
     def test_a_profiler_that_takes_cupti_over_is_told(self):
         out = self.record(APP, "10000", "take-over")
