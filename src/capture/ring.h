@@ -25,7 +25,7 @@
 #define RING_LATEST_NS (INT64_MAX / 4)
 
 enum {
-    RING_VERSION = 4,
+    RING_VERSION = 5,
     RING_SLOTS = 32,
     RING_SLOT_BYTES = 2 << 20,
     RING_TEXT_BYTES = 16 << 20,
@@ -56,21 +56,58 @@ struct ring_slot {
 };
 
 enum ring_text_kind {
-    RING_TEXT_POINTER, /* key: address of the text in the target, as records name it */
-    RING_TEXT_RUNTIME, /* key: callback id of a CUDA runtime call */
-    RING_TEXT_DRIVER,  /* key: callback id of a CUDA driver call */
-    RING_TEXT_HASH,    /* key: hash of the text, for names whose address means nothing */
+    RING_TEXT_POINTER,  /* key: address of the text in the target, as records name it */
+    RING_TEXT_RUNTIME,  /* key: callback id of a CUDA runtime call */
+    RING_TEXT_DRIVER,   /* key: callback id of a CUDA driver call */
+    RING_TEXT_HASH,     /* key: hash of the text, for names whose address means nothing */
+    RING_TEXT_THREAD,   /* key: thread, as the kernel numbers it */
+    RING_TEXT_CATEGORY, /* key: ring_category_key() */
+    RING_TEXT_SCHEMA,   /* key: ring_schema_key(); struct ring_schema rather than a text */
 };
 
-/* Besides CUPTI's records, slots hold the library's own: NVTX ranges that have ended. */
-enum { RING_RANGE = 63 }; /* in the place of a CUPTI activity kind; CUPTI's end at 59 in CUDA 13.5 */
+/* Besides CUPTI's records, slots hold the library's own, in the place of CUPTI activity kinds; CUPTI's end at
+ * 59 in CUDA 13.5. First, NVTX ranges that have ended, and marks. */
+enum { RING_PAYLOAD_RANGE = 60, RING_MARK = 62, RING_RANGE = 63 };
+/* As NVTX numbers what a payload is (nvtxPayloadType_t). */
+enum ring_payload {
+    RING_PAYLOAD_NONE,
+    RING_PAYLOAD_UINT64,
+    RING_PAYLOAD_INT64,
+    RING_PAYLOAD_DOUBLE,
+    RING_PAYLOAD_UINT32,
+    RING_PAYLOAD_INT32,
+    RING_PAYLOAD_FLOAT,
+};
 struct ring_range {
     uint32_t kind; /* RING_RANGE */
     uint32_t thread;
-    int64_t start, end; /* CLOCK_REALTIME, ns */
-    uint64_t name;      /* RING_TEXT_HASH keys */
-    uint64_t domain;    /* 0: the default domain */
+    int64_t start, end;    /* CLOCK_REALTIME, ns; of a mark, only start */
+    uint64_t name;         /* RING_TEXT_HASH keys */
+    uint64_t domain;       /* 0: the default domain */
+    uint32_t category;     /* 0 none */
+    uint32_t payload_type; /* enum ring_payload */
+    uint64_t payload;      /* its bits */
+    uint32_t end_thread;   /* of a range that need not nest, else 0 */
+    uint32_t unused;
 };
+/* A range with a payload that a schema describes. */
+enum { RING_PAYLOAD_BYTES = 48, RING_SCHEMA_ENTRIES = 16 };
+struct ring_payload_range {
+    struct ring_range range; /* kind: RING_PAYLOAD_RANGE */
+    uint64_t schema;         /* RING_TEXT_SCHEMA key */
+    uint32_t bytes, unused;
+    uint8_t data[RING_PAYLOAD_BYTES];
+};
+
+/* Ranges that have begun live in the file as well: a target that dies leaves them there. */
+enum ring_open_state { RING_OPEN_FREE, RING_OPEN_TAKEN /* being written or read */, RING_OPEN_BEGUN };
+struct ring_open {
+    _Atomic uint32_t state;
+    uint32_t number; /* how often it was taken */
+    struct ring_payload_range range;
+};
+enum { RING_OPEN_RANGES = 2048, RING_OPEN_BYTES = 68 * 4096 };
+_Static_assert(RING_OPEN_RANGES * sizeof(struct ring_open) <= RING_OPEN_BYTES, "they have their own pages");
 
 /* And PyTorch's operators. */
 enum { RING_OP = 61 };
@@ -84,6 +121,27 @@ struct ring_op {
     uint32_t scope;     /* enum ring_op_scope */
     uint32_t unused;
 };
+
+/* What an NVTX payload holds: entries of which only numbers are kept, in the order of the schema. */
+struct ring_schema_entry {
+    uint32_t offset;
+    uint16_t bytes; /* 1, 2, 4 or 8 */
+    uint8_t is_signed, is_float;
+    char name[40];
+};
+struct ring_schema {
+    uint32_t count, unused;
+    struct ring_schema_entry entries[RING_SCHEMA_ENTRIES];
+};
+
+static inline uint64_t ring_category_key(uint64_t domain, uint32_t category)
+{
+    return domain ^ ((uint64_t)category + 1) * 0x9e3779b97f4a7c15u;
+}
+static inline uint64_t ring_schema_key(uint64_t domain, uint64_t schema)
+{
+    return domain ^ (schema + 1) * 0xbf58476d1ce4e5b9u;
+}
 
 /* Followed by length bytes and zeros up to a multiple of 8. */
 struct ring_text {
@@ -122,12 +180,20 @@ struct ring {
 
 _Static_assert(sizeof(struct ring) <= RING_HEADER_BYTES, "the header has its own pages");
 
-enum { RING_TEXT_AT = RING_HEADER_BYTES, RING_SLOTS_AT = RING_TEXT_AT + RING_TEXT_BYTES };
+enum {
+    RING_TEXT_AT = RING_HEADER_BYTES,
+    RING_OPEN_AT = RING_TEXT_AT + RING_TEXT_BYTES,
+    RING_SLOTS_AT = RING_OPEN_AT + RING_OPEN_BYTES
+};
 #define RING_FILE_BYTES ((int64_t)RING_SLOTS_AT + (int64_t)RING_SLOTS * RING_SLOT_BYTES)
 
 static inline char *ring_text_log(struct ring *ring)
 {
     return (char *)ring + RING_TEXT_AT;
+}
+static inline struct ring_open *ring_open(struct ring *ring, int number)
+{
+    return (struct ring_open *)((char *)ring + RING_OPEN_AT) + number;
 }
 static inline uint8_t *ring_slot_data(struct ring *ring, int slot)
 {

@@ -209,6 +209,8 @@ static struct ring *open_ring(const char *folder, bool paused)
         ring->version = RING_VERSION;
         ring->pid = (int32_t)getpid();
         ring->record_bytes[RING_RANGE] = sizeof(struct ring_range);
+        ring->record_bytes[RING_MARK] = sizeof(struct ring_range);
+        ring->record_bytes[RING_PAYLOAD_RANGE] = sizeof(struct ring_payload_range);
         ring->record_bytes[RING_OP] = sizeof(struct ring_op);
         ring->wanted = paused ? RING_PAUSE : RING_RECORD;
         atomic_thread_fence(memory_order_release); /* the collector looks for the magic first */

@@ -7,33 +7,13 @@
 #include <string.h>
 #include <wchar.h>
 
-#include "inject/recorder.h"
-
-#define EXPORT __attribute__((visibility("default")))
+#include "inject/nvtx.h"
 
 enum { NVTX_CALLBACKS = 1, NVTX_MODULE_CORE = 1, NVTX_MODULE_CORE2 = 5 };
-enum { CORE_RANGE_PUSH_EX = 8, CORE_RANGE_PUSH_A = 9, CORE_RANGE_PUSH_W = 10, CORE_RANGE_POP = 11 };
-enum {
-    CORE2_RANGE_PUSH_EX = 4,
-    CORE2_RANGE_POP = 5,
-    CORE2_REGISTER_STRING_A = 10,
-    CORE2_REGISTER_STRING_W = 11,
-    CORE2_CREATE_A = 12,
-    CORE2_CREATE_W = 13
-};
 enum { MESSAGE_ASCII = 1, MESSAGE_WIDE = 2, MESSAGE_REGISTERED = 3 };
-enum { DEEPEST = 64, NARROW_BYTES = 1024 };
-
-struct nvtx_attributes {
-    uint16_t version, size;
-    uint32_t category;
-    int32_t color_type;
-    uint32_t color;
-    int32_t payload_type, reserved;
-    uint64_t payload;
-    int32_t message_type;
-    const void *message; /* a registered string is the pointer that we handed out */
-};
+enum { NARROW_BYTES = 1024 };
+/* Names of threads and categories that a ring takes: who names them in a loop must not fill the log. */
+enum { MOST_NAMES = 4096 };
 
 /* What the handle of a domain points to. Never freed: applications make a handful and keep them for life. */
 struct domain {
@@ -47,76 +27,7 @@ struct nvtx_callbacks {
     int (*get_module)(int module, void ****table, unsigned *size);
 };
 
-EXPORT int InitializeInjectionNvtx2(const void *(*get_export_table)(uint32_t id));
-
-struct open_range {
-    int64_t start; /* 0: it was opened while the recording was paused */
-    uint64_t name, domain;
-};
-
-static __thread struct {
-    int depth; /* may exceed DEEPEST: the deeper ones are not kept */
-    struct open_range at[DEEPEST];
-} stack;
-
-/* ---- what applications call -----------------------------------------------------------------------------
- */
-
-void nvtx_forget(void)
-{
-    stack.depth = 0;
-}
-
-static bool wanted(const struct recorder *r)
-{
-    return atomic_load_explicit(&r->ring->wanted, memory_order_relaxed) == RING_RECORD;
-}
-
-static int push(uint64_t domain, const char *name)
-{
-    struct recorder *r = &recorder;
-    if (atomic_load_explicit(&r->closed, memory_order_acquire))
-        return -1;
-    int depth = stack.depth++;
-    if (depth < DEEPEST && !wanted(r))
-        stack.at[depth] = (struct open_range){.domain = domain};
-    else if (depth < DEEPEST)
-        stack.at[depth] = (struct open_range){
-            .start = recorder_now(), .name = texts_hash(r, name ? name : ""), .domain = domain};
-    else
-        atomic_fetch_add_explicit(&r->ring->dropped_here, 1, memory_order_relaxed);
-    return depth;
-}
-
-static int pop(uint64_t domain)
-{
-    struct recorder *r = &recorder;
-    if (stack.depth == 0 || atomic_load_explicit(&r->closed, memory_order_acquire))
-        return -1;
-    int depth = --stack.depth;
-    if (depth >= DEEPEST)
-        return depth;
-    /* Domains have stacks of their own: take the innermost range of this one. */
-    int at = depth;
-    while (at >= 0 && stack.at[at].domain != domain)
-        at--;
-    if (at < 0) {
-        stack.depth++;
-        return -1;
-    }
-    struct open_range range = stack.at[at];
-    memmove(&stack.at[at], &stack.at[at + 1], (size_t)(depth - at) * sizeof *stack.at);
-    if (range.start == 0 || !wanted(r))
-        return depth; /* only ranges that were recorded from beginning to end are known */
-    struct ring_range record = {.kind = RING_RANGE,
-                                .thread = records_thread(),
-                                .start = range.start,
-                                .end = recorder_now(),
-                                .name = range.name,
-                                .domain = range.domain};
-    records_add(r, &record, sizeof record);
-    return depth;
-}
+NVTX_EXPORT int InitializeInjectionNvtx2(const void *(*get_export_table)(uint32_t id));
 
 /* UTF-8 of a wide text, cut where the room ends. The C library's own would heed the application's locale. */
 static const char *narrow(char out[static NARROW_BYTES], const wchar_t *wide)
@@ -136,42 +47,125 @@ static const char *narrow(char out[static NARROW_BYTES], const wchar_t *wide)
     return out;
 }
 
-static int push_ex(uint64_t domain, const struct nvtx_attributes *attributes)
+/* The name in a range's attributes; room is where a wide one is written to. */
+static const char *text_of(const struct nvtx_attributes *attributes, char room[static NARROW_BYTES])
 {
-    char text[NARROW_BYTES];
-    if (!attributes)
-        return push(domain, "");
+    if (!attributes || !attributes->message)
+        return "";
     switch (attributes->message_type) {
     case MESSAGE_ASCII:
     case MESSAGE_REGISTERED:
-        return push(domain, attributes->message);
+        return attributes->message;
     case MESSAGE_WIDE:
-        return push(domain, narrow(text, attributes->message));
+        return narrow(room, attributes->message);
     default:
-        return push(domain, "");
+        return "";
     }
 }
 
-static int range_push_a(const char *message)
+/* ---- the default domain ---------------------------------------------------------------------------------
+ */
+
+static void mark_ex(const struct nvtx_attributes *attributes)
 {
-    return push(0, message);
+    char room[NARROW_BYTES];
+    nvtx_mark(0, text_of(attributes, room), attributes);
 }
 
-static int range_push_w(const wchar_t *message)
+static void mark_a(const char *message)
 {
-    char text[NARROW_BYTES];
-    return push(0, narrow(text, message));
+    nvtx_mark(0, message, NULL);
+}
+
+static void mark_w(const wchar_t *message)
+{
+    char room[NARROW_BYTES];
+    nvtx_mark(0, narrow(room, message), NULL);
+}
+
+static uint64_t range_start_ex(const struct nvtx_attributes *attributes)
+{
+    char room[NARROW_BYTES];
+    return nvtx_start(0, text_of(attributes, room), attributes);
+}
+
+static uint64_t range_start_a(const char *message)
+{
+    return nvtx_start(0, message, NULL);
+}
+
+static uint64_t range_start_w(const wchar_t *message)
+{
+    char room[NARROW_BYTES];
+    return nvtx_start(0, narrow(room, message), NULL);
+}
+
+static void range_end(uint64_t id)
+{
+    nvtx_end(0, id, NULL, 0);
 }
 
 static int range_push_ex(const struct nvtx_attributes *attributes)
 {
-    return push_ex(0, attributes);
+    char room[NARROW_BYTES];
+    return nvtx_push(0, text_of(attributes, room), attributes);
+}
+
+static int range_push_a(const char *message)
+{
+    return nvtx_push(0, message, NULL);
+}
+
+static int range_push_w(const wchar_t *message)
+{
+    char room[NARROW_BYTES];
+    return nvtx_push(0, narrow(room, message), NULL);
 }
 
 static int range_pop(void)
 {
-    return pop(0);
+    return nvtx_pop(0, NULL, 0);
 }
+
+/* ---- names ----------------------------------------------------------------------------------------------
+ */
+
+static void name(enum ring_text_kind kind, uint64_t key, const char *text)
+{
+    static _Atomic uint32_t generation, names;
+    struct recorder *r = &recorder;
+    if (!text || atomic_load_explicit(&r->closed, memory_order_acquire))
+        return;
+    if (atomic_exchange_explicit(&generation, r->generation, memory_order_relaxed) != r->generation)
+        atomic_store_explicit(&names, 0, memory_order_relaxed);
+    if (atomic_fetch_add_explicit(&names, 1, memory_order_relaxed) < MOST_NAMES)
+        texts_add(r, kind, key, text);
+}
+
+static void name_category_a(uint32_t category, const char *text)
+{
+    name(RING_TEXT_CATEGORY, ring_category_key(0, category), text);
+}
+
+static void name_category_w(uint32_t category, const wchar_t *text)
+{
+    char room[NARROW_BYTES];
+    name_category_a(category, narrow(room, text));
+}
+
+static void name_thread_a(uint32_t thread, const char *text)
+{
+    name(RING_TEXT_THREAD, thread, text);
+}
+
+static void name_thread_w(uint32_t thread, const wchar_t *text)
+{
+    char room[NARROW_BYTES];
+    name_thread_a(thread, narrow(room, text));
+}
+
+/* ---- domains --------------------------------------------------------------------------------------------
+ */
 
 static void *domain_create_a(const char *name)
 {
@@ -202,9 +196,10 @@ static void *domain_register_string_w(void *domain, const wchar_t *wide)
 }
 
 /* Its name is logged when it is used, once a ring: a child that was forked has another ring. */
-static uint64_t key_of(struct domain *domain)
+uint64_t nvtx_domain_key(void *handle)
 {
     struct recorder *r = &recorder;
+    struct domain *domain = handle;
     if (!domain)
         return 0;
     if (atomic_load_explicit(&domain->generation, memory_order_acquire) != r->generation) {
@@ -215,20 +210,90 @@ static uint64_t key_of(struct domain *domain)
     return __atomic_load_n(&domain->key, __ATOMIC_RELAXED);
 }
 
+static void domain_mark_ex(void *domain, const struct nvtx_attributes *attributes)
+{
+    char room[NARROW_BYTES];
+    nvtx_mark(nvtx_domain_key(domain), text_of(attributes, room), attributes);
+}
+
+static uint64_t domain_range_start_ex(void *domain, const struct nvtx_attributes *attributes)
+{
+    char room[NARROW_BYTES];
+    return nvtx_start(nvtx_domain_key(domain), text_of(attributes, room), attributes);
+}
+
+static void domain_range_end(void *domain, uint64_t id)
+{
+    nvtx_end(nvtx_domain_key(domain), id, NULL, 0);
+}
+
 static int domain_range_push_ex(void *domain, const struct nvtx_attributes *attributes)
 {
-    return push_ex(key_of(domain), attributes);
+    char room[NARROW_BYTES];
+    return nvtx_push(nvtx_domain_key(domain), text_of(attributes, room), attributes);
 }
 
 static int domain_range_pop(void *domain)
 {
-    return pop(key_of(domain));
+    return nvtx_pop(nvtx_domain_key(domain), NULL, 0);
 }
 
-static void set(void ***table, unsigned size, unsigned at, void *function)
+static void domain_name_category_a(void *domain, uint32_t category, const char *text)
 {
-    if (at < size && table[at])
-        *table[at] = function;
+    name(RING_TEXT_CATEGORY, ring_category_key(nvtx_domain_key(domain), category), text);
+}
+
+static void domain_name_category_w(void *domain, uint32_t category, const wchar_t *text)
+{
+    char room[NARROW_BYTES];
+    domain_name_category_a(domain, category, narrow(room, text));
+}
+
+/* ---- what the header in the application asks for --------------------------------------------------------
+ */
+
+/* In the order of NvtxCallbackIdCore and NvtxCallbackIdCore2. NULL: left as it is, a function that does
+ * nothing. */
+static void *const core[] = {NULL,
+                             (void *)mark_ex,
+                             (void *)mark_a,
+                             (void *)mark_w,
+                             (void *)range_start_ex,
+                             (void *)range_start_a,
+                             (void *)range_start_w,
+                             (void *)range_end,
+                             (void *)range_push_ex,
+                             (void *)range_push_a,
+                             (void *)range_push_w,
+                             (void *)range_pop,
+                             (void *)name_category_a,
+                             (void *)name_category_w,
+                             (void *)name_thread_a,
+                             (void *)name_thread_w};
+static void *const core2[] = {NULL,
+                              (void *)domain_mark_ex,
+                              (void *)domain_range_start_ex,
+                              (void *)domain_range_end,
+                              (void *)domain_range_push_ex,
+                              (void *)domain_range_pop,
+                              NULL, /* resources are not recorded */
+                              NULL,
+                              (void *)domain_name_category_a,
+                              (void *)domain_name_category_w,
+                              (void *)domain_register_string_a,
+                              (void *)domain_register_string_w,
+                              (void *)domain_create_a,
+                              (void *)domain_create_w};
+
+static void fill(const struct nvtx_callbacks *callbacks, int module, void *const *functions, unsigned count)
+{
+    void ***table = NULL;
+    unsigned size = 0;
+    if (!callbacks->get_module(module, &table, &size) || !table)
+        return;
+    for (unsigned i = 0; i < count && i < size; i++)
+        if (functions[i] && table[i])
+            *table[i] = functions[i];
 }
 
 int InitializeInjectionNvtx2(const void *(*get_export_table)(uint32_t id))
@@ -236,21 +301,7 @@ int InitializeInjectionNvtx2(const void *(*get_export_table)(uint32_t id))
     const struct nvtx_callbacks *callbacks = get_export_table ? get_export_table(NVTX_CALLBACKS) : NULL;
     if (!callbacks || callbacks->size < sizeof *callbacks || !recorder_open(&recorder))
         return 0;
-    void ***table = NULL;
-    unsigned size = 0;
-    if (callbacks->get_module(NVTX_MODULE_CORE, &table, &size) && table) {
-        set(table, size, CORE_RANGE_PUSH_EX, (void *)range_push_ex);
-        set(table, size, CORE_RANGE_PUSH_A, (void *)range_push_a);
-        set(table, size, CORE_RANGE_PUSH_W, (void *)range_push_w);
-        set(table, size, CORE_RANGE_POP, (void *)range_pop);
-    }
-    if (callbacks->get_module(NVTX_MODULE_CORE2, &table, &size) && table) {
-        set(table, size, CORE2_RANGE_PUSH_EX, (void *)domain_range_push_ex);
-        set(table, size, CORE2_RANGE_POP, (void *)domain_range_pop);
-        set(table, size, CORE2_REGISTER_STRING_A, (void *)domain_register_string_a);
-        set(table, size, CORE2_REGISTER_STRING_W, (void *)domain_register_string_w);
-        set(table, size, CORE2_CREATE_A, (void *)domain_create_a);
-        set(table, size, CORE2_CREATE_W, (void *)domain_create_w);
-    }
+    fill(callbacks, NVTX_MODULE_CORE, core, sizeof core / sizeof *core);
+    fill(callbacks, NVTX_MODULE_CORE2, core2, sizeof core2 / sizeof *core2);
     return 1;
 }

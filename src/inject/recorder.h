@@ -139,6 +139,8 @@ void torch_forget(void);
 
 /* texts.c: appends to the ring's log. Thread-safe. */
 void texts_add(struct recorder *r, enum ring_text_kind kind, uint64_t key, const char *text);
+void texts_add_bytes(struct recorder *r, enum ring_text_kind kind, uint64_t key, const void *bytes,
+                     uint32_t length);
 /* The same, once for each distinct text at an address. */
 void texts_add_pointer(struct recorder *r, uint64_t address);
 /* Returns a key that stands for the text, logging it the first time if there is a ring. */

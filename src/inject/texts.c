@@ -39,6 +39,14 @@ static uint64_t append(struct recorder *r, enum ring_text_kind kind, uint64_t ke
     return at;
 }
 
+void texts_add_bytes(struct recorder *r, enum ring_text_kind kind, uint64_t key, const void *bytes,
+                     uint32_t length)
+{
+    pthread_mutex_lock(&r->lock);
+    append(r, kind, key, bytes, length);
+    pthread_mutex_unlock(&r->lock);
+}
+
 void texts_add(struct recorder *r, enum ring_text_kind kind, uint64_t key, const char *text)
 {
     pthread_mutex_lock(&r->lock);

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "capture/activity.h"
+#include "source/cupti_nvtx.h"
 #include "source/proc_task.h"
 
 static const int64_t day_ns = 86400 * INT64_C(1000000000);
@@ -38,10 +39,11 @@ static bool times(struct cupti_records *r, struct run *run, uint64_t start, uint
     }
     int64_t by = shift(r, start);
     *out = (struct interval){(int64_t)start + by, (int64_t)end + by};
+    cupti_records_heard(r, out->end);
     return true;
 }
 
-static uint32_t thread_of(struct cupti_records *r, struct run *run, uint32_t tid)
+uint32_t cupti_records_thread(struct cupti_records *r, struct run *run, uint32_t tid)
 {
     if (r->last_thread_id != tid || r->last_thread == NONE) {
         size_t before = run->threads.count;
@@ -250,7 +252,7 @@ static void on_api(struct cupti_records *r, struct run *run, const struct activi
     run->spans.start[span] = time.start;
     run->spans.end[span] = time.end;
     run->spans.id[span] = a->correlation;
-    run->spans.thread[span] = thread_of(r, run, a->thread);
+    run->spans.thread[span] = cupti_records_thread(r, run, a->thread);
     run->spans.name[span] = cupti_texts_call(&r->texts, a->kind == ACTIVITY_RUNTIME, a->cbid, run);
 }
 
@@ -284,21 +286,6 @@ static void on_overhead(struct cupti_records *r, struct run *run, const struct a
     run->spans.name[span] = intern_puts(&run->strings, overhead_name(o->overhead_kind));
 }
 
-static void on_range(struct cupti_records *r, struct run *run, const struct ring_range *range)
-{
-    if (range->start <= 0 || range->end < range->start || range->end > RING_LATEST_NS) {
-        run->losses.untimed++;
-        return;
-    }
-    size_t span = span_table_add(&run->spans);
-    run->spans.kind[span] = SPAN_ANNOTATION;
-    run->spans.start[span] = range->start;
-    run->spans.end[span] = range->end;
-    run->spans.thread[span] = thread_of(r, run, range->thread);
-    run->spans.name[span] = cupti_texts_hashed(&r->texts, range->name, run, "(name lost)");
-    run->spans.detail[span] = range->domain ? cupti_texts_hashed(&r->texts, range->domain, run, "") : 0;
-}
-
 /* PyTorch calls what record_function() marks a user's scope. */
 static void on_op(struct cupti_records *r, struct run *run, const struct ring_op *op)
 {
@@ -310,7 +297,7 @@ static void on_op(struct cupti_records *r, struct run *run, const struct ring_op
     run->spans.kind[span] = op->scope == RING_OP_USER ? SPAN_ANNOTATION : SPAN_OP;
     run->spans.start[span] = op->start;
     run->spans.end[span] = op->end;
-    run->spans.thread[span] = thread_of(r, run, op->thread);
+    run->spans.thread[span] = cupti_records_thread(r, run, op->thread);
     run->spans.name[span] = cupti_texts_hashed(&r->texts, op->name, run, "(name lost)");
 }
 
@@ -445,6 +432,11 @@ static void on_managed(struct cupti_records *r, struct run *run, const struct ac
 void cupti_records_settle(struct cupti_records *r, struct run *run)
 {
     cupti_memory_settle(&r->memory, run);
+    vec_each (&r->texts.named_threads, thread) {
+        uint32_t row = run_thread(run, r->process, *thread);
+        run->threads.at[row].name = map_get(&r->texts.threads, *thread);
+    }
+    r->texts.named_threads.count = 0;
 }
 
 /* ---- devices, and all of them ---------------------------------------------------------------------------
@@ -508,7 +500,10 @@ static uint32_t least_bytes(uint32_t kind)
     case ACTIVITY_MANAGED:
         return sizeof(struct activity_managed);
     case RING_RANGE:
+    case RING_MARK:
         return sizeof(struct ring_range);
+    case RING_PAYLOAD_RANGE:
+        return sizeof(struct ring_payload_range);
     case RING_OP:
         return sizeof(struct ring_op);
     default:
@@ -557,7 +552,13 @@ static void on_record(struct cupti_records *r, struct run *run, uint32_t kind, c
         on_managed(r, run, record);
         break;
     case RING_RANGE:
-        on_range(r, run, record);
+        cupti_nvtx_range(r, run, record, NULL);
+        break;
+    case RING_PAYLOAD_RANGE:
+        cupti_nvtx_range(r, run, &((const struct ring_payload_range *)record)->range, record);
+        break;
+    case RING_MARK:
+        cupti_nvtx_mark(r, run, record);
         break;
     case RING_OP:
         on_op(r, run, record);
@@ -575,6 +576,7 @@ void cupti_records_decode(struct cupti_records *r, struct run *run, const uint8_
     union {
         struct activity_kernel kernel;
         struct activity_device device;
+        struct ring_payload_range range;
         uint8_t bytes[256];
     } record;
     for (uint64_t at = 0; at + sizeof(uint32_t) <= valid;) {

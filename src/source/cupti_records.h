@@ -27,8 +27,11 @@ struct cupti_records {
     VEC(struct cupti_graph) graphs;
     uint32_t last_thread; /* look-up cache: tid of last_thread_id */
     uint32_t last_thread_id;
-    int64_t count;   /* decoded */
-    int64_t unknown; /* of a kind or size that is not understood */
+    int64_t heard_ns;   /* the latest moment in any record */
+    int64_t details;    /* texts that were made for payloads of NVTX ranges */
+    int64_t unfinished; /* NVTX ranges */
+    int64_t count;      /* decoded */
+    int64_t unknown;    /* of a kind or size that is not understood */
 };
 
 /* Adds the records in valid bytes of a slot to the run. record_bytes are the lengths that the library found.
@@ -36,6 +39,12 @@ struct cupti_records {
 void cupti_records_decode(struct cupti_records *r, struct run *run, const uint8_t *data, uint64_t valid,
                           const _Atomic uint32_t record_bytes[static RING_KINDS]);
 
+/* Row of the thread, as the kernel numbers it; found and named at its first record. */
+uint32_t cupti_records_thread(struct cupti_records *r, struct run *run, uint32_t tid);
+static inline void cupti_records_heard(struct cupti_records *r, int64_t time)
+{
+    r->heard_ns = time > r->heard_ns ? time : r->heard_ns;
+}
 /* After all slots that were ready have been read. */
 void cupti_records_settle(struct cupti_records *r, struct run *run);
 void cupti_records_release(struct cupti_records *r);

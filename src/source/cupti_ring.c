@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/i18n.h"
+#include "source/cupti_nvtx.h"
 
 /* How many of length bytes can be touched. The target can cut its file, or say that a hole is a record, and a
  * touch of what has no memory is a fatal signal where the disk is full. */
@@ -207,6 +208,24 @@ int64_t cupti_ring_drain(struct cupti_ring *r, struct run *run)
     return r->records.count - before;
 }
 
+/* What had begun and not ended when the process did, or when the recording did. */
+static void close_ranges(struct cupti_ring *r, struct run *run)
+{
+    uint64_t there = backed(r, RING_OPEN_AT, RING_OPEN_BYTES);
+    int64_t end = r->records.heard_ns, before = r->records.unfinished;
+    for (int i = 0; i < RING_OPEN_RANGES && (uint64_t)(i + 1) * sizeof(struct ring_open) <= there; i++) {
+        struct ring_open *open = ring_open(r->ring, i);
+        if (atomic_load_explicit(&open->state, memory_order_acquire) != RING_OPEN_BEGUN)
+            continue;
+        struct ring_payload_range range = open->range; /* once: the target could change it meanwhile */
+        cupti_nvtx_unfinished(&r->records, run, &range, end);
+    }
+    if (r->records.unfinished > before)
+        run_repair(run, r->records.source,
+                   N_("NVTX ranges that never ended were closed at the end of the recording"),
+                   r->records.unfinished - before, -1);
+}
+
 void cupti_ring_finish(struct cupti_ring *r, struct run *run)
 {
     cupti_ring_drain(r, run);
@@ -220,6 +239,7 @@ void cupti_ring_finish(struct cupti_ring *r, struct run *run)
     for (int slot = 0; slot < RING_SLOTS; slot++)
         if (atomic_load(&r->ring->slots[slot].state) == RING_SLOT_LENT)
             read_slot(r, run, slot, RING_SLOT_BYTES, RING_TEXT_BYTES);
+    close_ranges(r, run);
     cupti_records_settle(&r->records, run);
     book_losses(r, run);
 }

@@ -1,5 +1,6 @@
 #include "source/cupti_texts.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,6 +18,21 @@ static void set_pointer(struct cupti_texts *t, uint64_t address, uint32_t id, ui
     map_set(&t->pointers, address, id);
 }
 
+/* Counts and sizes are the target's: they are checked once, here. */
+static void add_schema(struct cupti_texts *t, uint64_t key, const void *bytes, uint32_t length)
+{
+    enum { MOST_SCHEMAS = 4096, HEAD = offsetof(struct ring_schema, entries) };
+    struct ring_schema schema = {0};
+    if (length < HEAD || t->known_schemas.count >= MOST_SCHEMAS)
+        return;
+    memcpy(&schema, bytes, length < sizeof schema ? length : sizeof schema);
+    size_t there = (length - HEAD) / sizeof schema.entries[0];
+    if (schema.count > RING_SCHEMA_ENTRIES || schema.count > there)
+        return;
+    map_set(&t->schemas, key, (uint32_t)t->known_schemas.count);
+    vec_push(&t->known_schemas, schema);
+}
+
 void cupti_texts_read(struct cupti_texts *t, const char *log, uint64_t length, struct run *run)
 {
     while (t->read + sizeof(struct ring_text) <= length) {
@@ -25,8 +41,18 @@ void cupti_texts_read(struct cupti_texts *t, const char *log, uint64_t length, s
         uint32_t kind = text->kind, bytes = text->length; /* once: the target could change it meanwhile */
         if (t->read + ring_text_size(bytes) > length)
             return;
+        if (kind == RING_TEXT_SCHEMA) {
+            add_schema(t, key, text + 1, bytes);
+            t->read += ring_text_size(bytes);
+            continue;
+        }
         uint32_t id = intern_add(&run->strings, (const char *)(text + 1), bytes);
-        if (kind == RING_TEXT_RUNTIME)
+        if (kind == RING_TEXT_THREAD) {
+            map_set(&t->threads, key, id);
+            vec_push(&t->named_threads, (uint32_t)key);
+        } else if (kind == RING_TEXT_CATEGORY)
+            map_set(&t->categories, key, id);
+        else if (kind == RING_TEXT_RUNTIME)
             map_set(&t->runtime_calls, key, id);
         else if (kind == RING_TEXT_DRIVER)
             map_set(&t->driver_calls, key, id);
@@ -45,6 +71,11 @@ void cupti_texts_release(struct cupti_texts *t)
     map_release(&t->runtime_calls);
     map_release(&t->driver_calls);
     map_release(&t->hashes);
+    map_release(&t->threads);
+    map_release(&t->categories);
+    map_release(&t->schemas);
+    vec_release(&t->known_schemas);
+    vec_release(&t->named_threads);
     vec_release(&t->before);
     *t = (struct cupti_texts){0};
 }
@@ -66,6 +97,23 @@ uint32_t cupti_texts_hashed(const struct cupti_texts *t, uint64_t key, struct ru
 {
     uint32_t id = map_get(&t->hashes, key);
     return id == MAP_ABSENT ? intern_puts(&run->strings, otherwise) : id;
+}
+
+uint32_t cupti_texts_category(const struct cupti_texts *t, uint64_t domain, uint32_t category,
+                              struct run *run)
+{
+    uint32_t id = map_get(&t->categories, ring_category_key(domain, category));
+    if (id != MAP_ABSENT)
+        return id;
+    char number[32];
+    snprintf(number, sizeof number, "category %u", category);
+    return intern_puts(&run->strings, number);
+}
+
+const struct ring_schema *cupti_texts_schema(const struct cupti_texts *t, uint64_t key)
+{
+    uint32_t row = map_get(&t->schemas, key);
+    return row == MAP_ABSENT ? NULL : &t->known_schemas.at[row];
 }
 
 uint32_t cupti_texts_call(struct cupti_texts *t, bool runtime, uint32_t cbid, struct run *run)

@@ -23,7 +23,12 @@ struct cupti_texts {
     struct map replaced;      /* address → index of its latest cupti_text_before */
     struct map runtime_calls; /* callback id → string id */
     struct map driver_calls;
-    struct map hashes; /* RING_TEXT_HASH key → string id */
+    struct map hashes;     /* RING_TEXT_HASH key → string id */
+    struct map threads;    /* thread → string id */
+    struct map categories; /* ring_category_key() → string id */
+    struct map schemas;    /* ring_schema_key() → row of known_schemas */
+    VEC(struct ring_schema) known_schemas;
+    VEC(uint32_t) named_threads; /* that were named since the last look */
     VEC(struct cupti_text_before) before;
 };
 
@@ -37,6 +42,11 @@ uint32_t cupti_texts_at(const struct cupti_texts *t, uint64_t address, uint64_t 
                         const char *otherwise);
 uint32_t cupti_texts_hashed(const struct cupti_texts *t, uint64_t key, struct run *run,
                             const char *otherwise);
+/* Name of an NVTX category, or its number. */
+uint32_t cupti_texts_category(const struct cupti_texts *t, uint64_t domain, uint32_t category,
+                              struct run *run);
+/* What an NVTX payload holds, or NULL where that is not known. */
+const struct ring_schema *cupti_texts_schema(const struct cupti_texts *t, uint64_t key);
 /* Calls carry their ABI version ("cudaLaunchKernel_v7000"); people know them without. */
 uint32_t cupti_texts_call(struct cupti_texts *t, bool runtime, uint32_t cbid, struct run *run);
 

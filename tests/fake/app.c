@@ -172,6 +172,34 @@ static int use_nvtx(long count)
     return wrong ? 1 : 0;
 }
 
+/* Everything that NVTX can do, and a range that stays open; then dies, or leaves. */
+static int use_all_nvtx(long count)
+{
+    if (!nvtx_load())
+        return 1;
+    initialize_cuda();
+    work(count);
+    int wrong = nvtx_play_all();
+    work(1);
+    if (count % 2)
+        raise(SIGKILL);
+    return wrong ? 1 : 0;
+}
+
+static void launch_nccl(void)
+{
+    launch("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", 20000);
+}
+
+static int use_nccl(long count)
+{
+    if (!nvtx_load())
+        return 1;
+    initialize_cuda();
+    work(count);
+    return nvtx_play_nccl(launch_nccl);
+}
+
 static void *push_for_ever(void *unused)
 {
     (void)unused;
@@ -349,6 +377,8 @@ static const struct {
               {"daemon", leave_daemon},
               {"close", close_descriptors},
               {"nvtx", use_nvtx},
+              {"nvtx-all", use_all_nvtx},
+              {"nccl", use_nccl},
               {"nvtx-fork", fork_with_nvtx},
               {"graphs", launch_graphs},
               {"memory", allocate},

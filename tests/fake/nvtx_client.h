@@ -3,6 +3,7 @@
 #ifndef WARPLIGHT_TESTS_FAKE_NVTX_CLIENT_H
 #define WARPLIGHT_TESTS_FAKE_NVTX_CLIENT_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <wchar.h>
 
@@ -17,6 +18,20 @@ struct nvtx_event { /* nvtxEventAttributes_t, version 3 */
     const void *message;
 };
 
+struct nvtx_payload { /* nvtxPayloadData_t */
+    uint64_t schema;
+    size_t size;
+    const void *data;
+};
+
+extern void (*nvtx_mark_ex)(const struct nvtx_event *event);
+extern uint64_t (*nvtx_start_ex)(const struct nvtx_event *event);
+extern uint64_t (*nvtx_start_a)(const char *message);
+extern void (*nvtx_end)(uint64_t id);
+extern void (*nvtx_name_category_a)(uint32_t category, const char *name);
+extern void (*nvtx_name_thread_a)(uint32_t thread, const char *name);
+extern uint64_t (*nvtx_schema_register)(void *domain, const void *attributes);
+extern int (*nvtx_pop_payload)(void *domain, const struct nvtx_payload *payloads, size_t count);
 extern int (*nvtx_push_ex)(const struct nvtx_event *event);
 extern int (*nvtx_push_a)(const char *message);
 extern int (*nvtx_push_w)(const wchar_t *message);
@@ -31,6 +46,11 @@ int nvtx_load(void);
 struct nvtx_event nvtx_message(int type, const void *message);
 /* Ranges of all sorts, with the levels that they must return. Returns how many were wrong. */
 int nvtx_play(void);
+/* Ranges that overlap and end elsewhere, marks, categories, payloads and names; one range stays open. Returns
+ * how many results were wrong. */
+int nvtx_play_all(void);
+/* The ranges that NCCL makes: an all-reduce in a group around a launch. */
+int nvtx_play_nccl(void (*launch)(void));
 /* Ranges of this name on each of a number of threads. */
 void nvtx_play_threads(int threads, int ranges);
 

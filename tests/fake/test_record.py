@@ -138,6 +138,26 @@ class Record(unittest.TestCase):
                 faults = [event["args"] for event in samples if "page faults" in event["name"]]
                 self.assertEqual([list(values.values()) for values in faults], [[3], [7]])
 
+    def test_ranges_marks_categories_payloads_and_names_of_nvtx_are_recorded(self):
+        for launches, code in (("100", 0), ("101", 137)):  # leaves, or is killed
+            with self.subTest(launches=launches):
+                out = self.record(APP, launches, "nvtx-all", options=["--force"])
+                self.assertEqual(out.returncode, code, out.stderr)
+                events = self.export("chrome")["traceEvents"]
+                ranges = {event["name"]: event for event in events if event["ph"] == "X"}
+                details = {name: ranges[name]["cat"] for name in ranges}
+                texts = json.dumps(events)
+                self.assertLess(ranges["first"]["ts"], ranges["second"]["ts"])
+                self.assertLess(ranges["first"]["ts"] + ranges["first"]["dur"], ranges["second"]["ts"] + ranges["second"]["dur"])
+                self.assertIn("ends on thread", texts)
+                self.assertIn("copying, payload -17", texts)
+                self.assertIn("library, offset -3, ratio 0.25, after 7", texts)
+                self.assertIn("unfinished", texts)
+                self.assertIn("conductor", texts)
+                self.assertEqual(len([event for event in events if event["ph"] in "iI" and event["name"] == "counted"]), 1, details)
+                repairs = [repair for source in self.report()["run"]["sources"] for repair in source["repairs"]]
+                self.assertEqual([repair["count"] for repair in repairs if "never ended" in repair["text"]], [1])
+
     def test_no_memory_is_recorded_where_none_is_wanted(self):
         self.record("/bin/sh", "-c", f"timeout 1 {APP} 10 memory", options=["--no-memory"])
         self.assertEqual(self.report()["memory"], [])

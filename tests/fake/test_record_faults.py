@@ -101,7 +101,7 @@ class Faults(unittest.TestCase):
         if any("san.so" in name for name in needed):
             self.skipTest("a sanitizer is linked in")
         exported = {line.split()[-1] for line in lines("nm", "-D", "--defined-only")}
-        self.assertEqual(exported, {"InitializeInjection", "InitializeInjectionNvtx2"})
+        self.assertEqual(exported, {"InitializeInjection", "InitializeInjectionNvtx2", "InitializeInjectionNvtxExtension"})
         self.assertEqual([name for name in needed if not re.match(r"(libc|libdl|libpthread|ld-linux.*)\.so", name)], [])
         self.assertNotIn("TEXTREL", "\n".join(dynamic))
         self.assertIn("NODELETE", "\n".join(dynamic))
