@@ -116,7 +116,7 @@ bool memory_back(void *at, size_t bytes);
 void records_add(struct recorder *r, const void *record, size_t bytes);
 /* The calling thread's number. */
 uint32_t records_thread(void);
-/* Hands over to the collector what was added. */
+/* Hands over to the collector what was added, unless it is behind: at the end it looks for itself. */
 void records_flush(struct recorder *r);
 /* Keeps every thread from adding. */
 void records_lock(void);

@@ -51,8 +51,20 @@ static void hand_over(struct recorder *r, struct lane *lane)
     lane->bytes = 0;
 }
 
+/* Half-filled slots are given away only while there are many: else a collector that is held up for a second
+ * would find all of them taken, and most of them empty. */
+static bool slots_abound(struct recorder *r)
+{
+    int free = 0;
+    for (int slot = 0; slot < RING_SLOTS; slot++)
+        free += atomic_load_explicit(&r->ring->slots[slot].state, memory_order_relaxed) == RING_SLOT_FREE;
+    return free >= RING_SLOTS / 2;
+}
+
 void records_flush(struct recorder *r)
 {
+    if (!slots_abound(r))
+        return;
     for (int i = 0; i < LANES; i++) {
         pthread_mutex_lock(&lanes[i].lock);
         hand_over(r, &lanes[i]);

@@ -135,6 +135,24 @@ class Torch(unittest.TestCase):
         self.record("1000", "leave")
         self.check_steps(1000)
 
+    def test_a_paused_program_is_not_watched(self):
+        command = [WARPLIGHT, "record", "-o", self.file, "--no-report", "--paused", "--torch-ops", "--", APP, "100", "obey"]
+        with subprocess.Popen(command, env=self.environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                              stderr=subprocess.DEVNULL, cwd=self.folder.name) as process:
+            said = 0
+            for action, callbacks in ((None, 0), ("start", 4), ("stop", 0), ("start", 4)):
+                self.assertEqual(process.stdout.readline(), f"{said} callbacks\n")
+                if action:
+                    subprocess.run([WARPLIGHT, "ctl", action, str(process.pid)], env=self.environment(), check=True,
+                                   capture_output=True, timeout=120)
+                process.stdin.write(f"{callbacks}\n")
+                process.stdin.flush()
+                said = callbacks
+            process.stdin.close()
+            self.assertEqual(process.stdout.readline(), "4 callbacks\n")
+            self.assertEqual(process.wait(timeout=120), 0)
+        self.check_steps(200)
+
     def test_who_outlives_the_recording_is_rid_of_us(self):
         self.record("100", "daemon")
         self.check_steps(100)

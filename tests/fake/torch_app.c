@@ -1,7 +1,8 @@
 /* A program of PyTorch's: loads the stand-in that FAKE_TORCH names, starts CUDA, and runs operators.
  *
  *   torch_app OPERATORS [how]: step (default), late (PyTorch is loaded after CUDA was started), bare
- *   (without PyTorch), threads, cross, fork, leave (while threads work), daemon */
+ *   (without PyTorch), threads, cross, fork, leave (while threads work), daemon, obey (each line of the
+ *   input is how many callbacks PyTorch must have before the next operators) */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -188,6 +189,20 @@ static int leave_daemon(long count)
     return 0;
 }
 
+static int obey(long count)
+{
+    char line[16];
+    while (fgets(line, sizeof line, stdin)) {
+        size_t wanted = strtoul(line, NULL, 10);
+        for (int i = 0; i < 1000 && callbacks() != wanted; i++)
+            pause_ms(10);
+        step(count);
+        printf("%zu callbacks\n", callbacks());
+        fflush(stdout);
+    }
+    return 0;
+}
+
 static int run_steps(long count)
 {
     step(count);
@@ -197,9 +212,11 @@ static int run_steps(long count)
 static const struct {
     const char *name;
     int (*run)(long count);
-} ways[] = {{"step", run_steps},      {"late", run_steps},      {"bare", run_steps},
-            {"threads", run_threads}, {"cross", cross},         {"fork", fork_workers},
-            {"leave", leave_threads}, {"daemon", leave_daemon}, {NULL, NULL}};
+} ways[] = {{"step", run_steps},      {"late", run_steps},
+            {"bare", run_steps},      {"threads", run_threads},
+            {"cross", cross},         {"fork", fork_workers},
+            {"leave", leave_threads}, {"daemon", leave_daemon},
+            {"obey", obey},           {NULL, NULL}};
 
 int main(int argc, char **argv)
 {
