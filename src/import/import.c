@@ -19,10 +19,11 @@ enum {
     DRAIN_BYTES = 1024 * 1024,
 };
 
-extern const struct importer import_chrome_json, import_nsys_sqlite, import_perfetto, import_wlt;
+extern const struct importer import_chrome_json, import_nsys_sqlite, import_perfetto, import_wlt,
+    import_ncu_csv;
 
 const struct importer *const importers[] = {&import_chrome_json, &import_nsys_sqlite, &import_perfetto,
-                                            &import_wlt, NULL};
+                                            &import_wlt,         &import_ncu_csv,     NULL};
 
 static void list_names(struct str *list)
 {

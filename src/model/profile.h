@@ -19,6 +19,7 @@ struct kernel_profile {
     uint32_t name;    /* as the source spells it, mangled or not */
     uint32_t shape;   /* run->shapes; NONE */
     uint32_t code;    /* run->codes: the machine code that ran; NONE */
+    uint32_t image;   /* run->images: the machine code that came with the recording; NONE */
     uint32_t range;   /* text: the range that the launch was in, outermost first, joined by '/'; 0 */
     int64_t launch;   /* number in its source, from 0; UNKNOWN */
     int64_t launches; /* how many launches the values stand for, at least 1 */
@@ -62,6 +63,31 @@ TABLE_DECLARE(place_table, RUN_PLACES)
     X(uint32_t, name)    /* text */                                                                          \
     X(double, value)
 TABLE_DECLARE(place_counter_table, RUN_PLACE_COUNTERS)
+
+/* What the tool that measured said of a launch itself: its own rules and their estimates. */
+enum advice_kind { ADVICE_INFO, ADVICE_OPTIMIZE, ADVICE_WARNING, ADVICE_ERROR };
+
+struct advice {
+    uint32_t profile; /* run->profiles */
+    uint32_t rule;    /* text: identifier, "SOLBottleneck"; 0 not known */
+    uint32_t section; /* text: as the source names it, title or identifier */
+    uint32_t text;    /* in the language of the tool */
+    enum advice_kind kind;
+    double speedup_ratio;     /* of the run time, or of what the section is about; NAN where it gives none */
+    uint8_t is_local_speedup; /* of what the section is about */
+};
+
+/* Machine code (an ELF) and source files that a recording brought along. */
+struct code_image {
+    uint32_t source; /* run->sources */
+    uint32_t bytes;  /* text, which may hold any byte */
+    int64_t id;      /* the source's own number */
+};
+
+struct source_file {
+    uint32_t source;
+    uint32_t path, text;
+};
 
 /* A kernel in a binary, for one architecture. UNKNOWN where the binary does not say. */
 struct kernel_code {

@@ -37,6 +37,9 @@ void run_release(struct run *run)
     sample_table_release(&run->samples);
     vec_release(&run->profiles);
     vec_release(&run->codes);
+    vec_release(&run->advices);
+    vec_release(&run->images);
+    vec_release(&run->source_files);
     counter_table_release(&run->counters);
     place_table_release(&run->places);
     place_counter_table_release(&run->place_counters);

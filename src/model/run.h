@@ -250,6 +250,9 @@ struct run {
     /* model/profile.h */
     VEC(struct kernel_profile) profiles;
     VEC(struct kernel_code) codes;
+    VEC(struct advice) advices;
+    VEC(struct code_image) images;
+    VEC(struct source_file) source_files;
     struct counter_table counters;
     struct place_table places;
     struct place_counter_table place_counters;
