@@ -79,6 +79,8 @@ static int run_export(struct cli *cli, const void *values, struct err *err)
     struct report_options window;
     rc = read_run(&run, cli, cli->operands, cli->operand_count, args->input_format, err);
     if (rc == 0)
+        rc = check_timeline(&run, cli->operands[0], err);
+    if (rc == 0)
         rc = window_resolve(&window, &run, &args->window, err);
     if (rc == 0) {
         struct export_options export = {.weight = (enum folded_weight)args->weight};

@@ -64,6 +64,11 @@ enum counted {
     COUNT_SAMPLES,
     COUNT_MARKS,
     COUNT_WAITS,
+    COUNT_PROFILES,
+    COUNT_COUNTERS,
+    COUNT_PLACES,
+    COUNT_ADVICES,
+    COUNT_IMAGES,
     COUNTED
 };
 
@@ -94,6 +99,11 @@ static const struct {
     [COUNT_SAMPLES] = {"counter_samples", N_("counter samples"), 0},
     [COUNT_MARKS] = {"marks", N_("marks"), 0},
     [COUNT_WAITS] = {"waits", N_("GPU waits"), 0},
+    [COUNT_PROFILES] = {"kernel_profiles", N_("profiled kernel launches"), 0},
+    [COUNT_COUNTERS] = {"kernel_counters", N_("values of counters"), 1},
+    [COUNT_PLACES] = {"code_places", N_("instructions and source lines"), 1},
+    [COUNT_ADVICES] = {"advices", N_("results of the tool's own rules"), 1},
+    [COUNT_IMAGES] = {"code_images", N_("GPU binaries"), 1},
 };
 
 static const struct {
@@ -159,6 +169,11 @@ static void info_of_run(struct info *info, const struct run *run)
     counts[COUNT_SAMPLES] = (int64_t)run->samples.count;
     counts[COUNT_MARKS] = (int64_t)run->marks.count;
     counts[COUNT_WAITS] = (int64_t)run->waits.count;
+    counts[COUNT_PROFILES] = (int64_t)run->profiles.count;
+    counts[COUNT_COUNTERS] = (int64_t)run->counters.count;
+    counts[COUNT_PLACES] = (int64_t)run->places.count;
+    counts[COUNT_ADVICES] = (int64_t)run->advices.count;
+    counts[COUNT_IMAGES] = (int64_t)run->images.count;
     find_extent(info);
 }
 

@@ -87,6 +87,18 @@ int read_run(struct run *run, const struct cli *cli, char *const *paths, int cou
     return rc;
 }
 
+int check_timeline(const struct run *run, const char *path, struct err *err)
+{
+    if (run->profiles.count == 0 || run->ops.count > 0 || run->spans.count > 0)
+        return 0;
+    struct str hint = {0};
+    str_addf(&hint, _("run: warplight kernels %s"), path);
+    int rc = err_set(err, ERR_INPUT, path, -1, str_text(&hint),
+                     _("it holds counters of kernels, and no timeline"));
+    str_release(&hint);
+    return rc;
+}
+
 /* ---- output -------------------------------------------------------------------------------------------- */
 
 static bool is_stdout(const char *path)

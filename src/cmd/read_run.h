@@ -11,6 +11,10 @@
 int read_run(struct run *run, const struct cli *cli, char *const *paths, int count, const char *importer,
              struct err *err);
 
+/* Fails if the run holds only what was measured inside of kernels, which no view of time can show. path: of
+ * the first input. */
+int check_timeline(const struct run *run, const char *path, struct err *err);
+
 /* Fails if path is one of the inputs. */
 int check_output(const char *path, char *const *inputs, int count, struct err *err);
 /* Opens path for writing, or standard output for NULL and "-". Refuses to overwrite one of the inputs. */

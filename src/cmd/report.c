@@ -142,6 +142,8 @@ static int run_report(struct cli *cli, const void *values, struct err *err)
     FILE *out = NULL;
     rc = read_run(&run, cli, cli->operands, cli->operand_count, args->input_format, err);
     if (rc == 0)
+        rc = check_timeline(&run, cli->operands[0], err);
+    if (rc == 0)
         rc = window_report(&report, &run, &args->window, err);
     if (rc == 0)
         rc = open_output(&out, args->output, cli->operands, cli->operand_count, err);

@@ -152,17 +152,30 @@ static const struct fact_place *fact_of(struct profiles *p, uint32_t name)
     return known < FACTS ? &facts[known] : NULL;
 }
 
+static bool fits(const struct fact_place *fact, double value)
+{
+    double max = fact->of == OF_SHAPE ? UINT32_MAX : fact->of == OF_DEVICE32 ? INT32_MAX : 9e15;
+    return value >= 0 && value <= max;
+}
+
+static void store_device_fact(struct device *device, const struct fact_place *fact, double value)
+{
+    char *at = (char *)device + fact->offset;
+    if (fact->of == OF_DEVICE32)
+        memcpy(at, &(int32_t){(int32_t)value}, sizeof(int32_t));
+    else if (fact->of == OF_DEVICE64)
+        memcpy(at, &(int64_t){(int64_t)value}, sizeof(int64_t));
+}
+
 static void store_fact(struct profiles *p, uint32_t profile, const struct fact_place *fact, double value)
 {
-    value *= fact->scale;
-    if (!(value >= 0 && value <= 9e15) || (fact->of == OF_SHAPE && value > UINT32_MAX) ||
-        (fact->of == OF_DEVICE32 && value > INT32_MAX))
-        return;
     struct draft *draft = profiles_draft(p, profile);
-    int64_t whole = (int64_t)(value + 0.5);
+    value *= fact->scale;
+    if (!fits(fact, value))
+        return;
     switch (fact->of) {
     case OF_SHAPE:
-        *(uint32_t *)(void *)((char *)&draft->shape + fact->offset) = (uint32_t)whole;
+        memcpy((char *)&draft->shape + fact->offset, &(uint32_t){(uint32_t)(value + 0.5)}, sizeof(uint32_t));
         draft->has_shape = true;
         break;
     case OF_BLOCK_SIZE:
@@ -172,12 +185,17 @@ static void store_fact(struct profiles *p, uint32_t profile, const struct fact_p
         draft->grid_size = value;
         break;
     case OF_DEVICE32:
-        *(int32_t *)(void *)((char *)device_of(p, profile) + fact->offset) = (int32_t)whole;
-        break;
     case OF_DEVICE64:
-        *(int64_t *)(void *)((char *)device_of(p, profile) + fact->offset) = whole;
+        store_device_fact(device_of(p, profile), fact, value);
         break;
     }
+}
+
+void profiles_device_value(struct profiles *p, uint32_t device, const char *name, double value)
+{
+    const struct fact_place *fact = fact_of(p, intern_puts(&p->run->strings, name));
+    if (fact && fits(fact, value * fact->scale))
+        store_device_fact(&p->run->devices.at[device], fact, value * fact->scale);
 }
 
 void profiles_text(struct profiles *p, uint32_t profile, uint32_t name, const char *text, size_t length)

@@ -45,6 +45,8 @@ void profiles_set_cc(struct profiles *p, uint32_t profile, const char *text, siz
 void profiles_value(struct profiles *p, uint32_t profile, uint32_t name, const char *unit, size_t unit_length,
                     double value);
 void profiles_no_value(struct profiles *p, uint32_t profile, uint32_t name, enum counter_state state);
+/* An attribute of a device that a source gives apart from launches. */
+void profiles_device_value(struct profiles *p, uint32_t device, const char *name, double value);
 /* A counter whose value is a text: kept where it is a fact about the device. */
 void profiles_text(struct profiles *p, uint32_t profile, uint32_t name, const char *text, size_t length);
 

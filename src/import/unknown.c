@@ -27,20 +27,16 @@ struct look {
 
 static const char hint_archive[] = N_("unpack it and give the recording inside");
 static const char hint_nsys[] = N_("run: nsys export --type sqlite FILE, and give the .sqlite file");
-static const char hint_kernels[] =
-    N_("it describes single kernels and holds no timeline: record one with nsys or torch.profiler");
 static const char hint_saved_page[] = N_("this is often a log-in or error page saved in place of a download");
 static const char hint_utf8[] = N_("convert it first: iconv -f UTF-16 -t UTF-8");
 
 /* The first match counts: what is surer, or says more, comes first. */
 static const struct look looks[] = {
-    {AT_START, BYTES("NVR\0"), N_("an Nsight Compute report"), hint_kernels},
     {AT_START, BYTES("SQLite format 3\0"), N_("an SQLite database of another program"), NULL},
     {NAME_ENDS, BYTES(".nsys-rep"), N_("an Nsight Systems report"), hint_nsys},
     {NAME_ENDS, BYTES(".qdrep"), N_("an Nsight Systems report (old format)"), hint_nsys},
     {NAME_ENDS, BYTES(".qdstrm"), N_("an unfinished Nsight Systems recording"),
      N_("run: QdstrmImporter -i FILE, then: nsys export --type sqlite on the result")},
-    {NAME_ENDS, BYTES(".ncu-rep"), N_("an Nsight Compute report"), hint_kernels},
     {AT_START, BYTES("version https://git-lfs.github.com/spec"), N_("a Git LFS pointer, not the file itself"),
      N_("fetch the file: git lfs pull")},
     {AT_START, BYTES("\x89PNG"), N_("a PNG image"), NULL},
@@ -74,8 +70,6 @@ static const struct look looks[] = {
     {AFTER_SPACE, BYTES("<html"), N_("a web page (HTML)"), hint_saved_page},
     {AFTER_SPACE, BYTES("<?xml"), N_("an XML document"), NULL},
     {ANYWHERE, BYTES("NVRM: "), N_("a log of the NVIDIA driver"), N_("it holds no timeline")},
-    {ANYWHERE, BYTES("==PROF=="), N_("printed output of Nsight Compute"), hint_kernels},
-    {ANYWHERE, BYTES("\"Kernel Name\""), N_("a table of Nsight Compute"), hint_kernels},
     {ANYWHERE, BYTES("NVIDIA-SMI"), N_("printed output of nvidia-smi"), NULL},
     {AT_START, BYTES("#!"), N_("a script"), N_("give a recording of the program, not the program")},
     {AFTER_SPACE, BYTES("{"), N_("JSON without trace events"), NULL},

@@ -17,6 +17,7 @@ struct kernel_profile {
     uint32_t device;  /* run->devices; NONE */
     uint32_t process; /* run->processes; NONE */
     uint32_t name;    /* as the source spells it, mangled or not */
+    uint32_t mangled; /* text: as the linker knows it; 0 where the source does not say */
     uint32_t shape;   /* run->shapes; NONE */
     uint32_t code;    /* run->codes: the machine code that ran; NONE */
     uint32_t image;   /* run->images: the machine code that came with the recording; NONE */
