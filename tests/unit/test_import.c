@@ -206,7 +206,6 @@ static void what_nobody_claims_is_called_by_its_name(void **state)
     } cases[] = {
         {"x", "\x89PNG\r\n\x1a\n", 8, "a PNG image", ""},
         {"x", "\x7f\x45LF\2\1\1", 7, "a program or library (ELF)", "recording"},
-        {"x", "NVR\0\2", 5, "an Nsight Compute report", "kernels"},
         {"run.nsys-rep", "\1\2\3", 3, "an Nsight Systems report", "nsys export --type sqlite"},
         {"RUN.NSYS-REP", "\1\2\3", 3, "an Nsight Systems report", "nsys export --type sqlite"},
         {"a.qdrep", "\1\2\3", 3, "an Nsight Systems report (old format)", "nsys export"},
