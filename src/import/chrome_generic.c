@@ -18,6 +18,7 @@ size_t chrome_add_span(struct chrome *c, enum span_kind kind, uint32_t name, uin
 {
     struct span_table *spans = &c->run->spans;
     size_t row = span_table_add(spans);
+    spans->comm[row] = NONE;
     spans->start[row] = at.start;
     spans->end[row] = at.end;
     spans->name[row] = name;

@@ -207,6 +207,7 @@ size_t nsys_add_span(struct nsys *n, enum span_kind kind, struct interval when, 
 {
     struct span_table *spans = &n->run->spans;
     size_t row = span_table_add(spans);
+    spans->comm[row] = NONE;
     spans->start[row] = when.start;
     spans->end[row] = when.end;
     spans->kind[row] = (uint8_t)kind;

@@ -172,6 +172,7 @@ static void add_span(struct perfetto_import *in, const struct perfetto_event *ev
 {
     struct span_table *spans = &in->run->spans;
     size_t span = span_table_add(spans);
+    spans->comm[span] = NONE;
     spans->start[span] = event->time;
     spans->name[span] = event->name;
     spans->thread[span] = (uint32_t)(track - in->tracks.at); /* until resolve() */

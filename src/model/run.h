@@ -159,7 +159,8 @@ enum span_kind {
     X(uint32_t, thread) /* run->threads */                                                                   \
     X(uint32_t, parent) /* run->spans, innermost enclosing span of the thread; set by run_seal() */          \
     X(uint32_t, detail) /* text: category, domain, call stack (frames separated by ';'), or 0 */             \
-    X(uint8_t, kind)    /* enum span_kind */
+    X(uint8_t, kind)    /* enum span_kind */                                                                 \
+    X(uint32_t, comm)   /* run->comms: the collective that the ops launched within it are; NONE */
 TABLE_DECLARE(span_table, RUN_SPANS)
 
 /* Most spans around a moment of a thread, itself included: far above what Python's recursion limit allows. */
@@ -283,9 +284,10 @@ uint32_t run_series(struct run *run, const char *name, uint32_t device, uint32_t
 /* Leaves out what lies at impossible times (model/stray.h) and graph launches that are there twice
  * (model/graphs.h), sorts ops by (device, start, end descending) and
  * spans by (thread, start, end descending), nests spans, links every op to its launching call by (process,
- * correlation), and sorts samples and marks by time. Overlapping spans that do not nest (a child that ends up
- * to a few ns after its parent) keep their times; the parent is the innermost span that contains the child's
- * start. Indices handed out by table_add() before are invalid afterwards. */
+ * correlation), and sorts samples and marks by time. Kernels that were launched within a span with a
+ * collective get it. Overlapping spans that do not nest (a child that ends up to a few ns after its parent)
+ * keep their times; the parent is the innermost span that contains the child's start. Indices handed out by
+ * table_add() before are invalid afterwards. */
 void run_seal(struct run *run);
 
 static inline const char *run_text(const struct run *run, uint32_t id)

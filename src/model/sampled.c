@@ -137,6 +137,7 @@ static void add_piece(struct span_table *spans, size_t of, int64_t start, int64_
     spans->thread[piece] = spans->thread[of];
     spans->detail[piece] = spans->detail[of];
     spans->kind[piece] = spans->kind[of];
+    spans->comm[piece] = spans->comm[of];
 }
 
 static void settle(struct span_table *spans, size_t span, const struct exact *x)

@@ -199,6 +199,24 @@ static void link_ops(struct run *run)
     free(all);
 }
 
+/* A kernel is the collective in whose range it was launched. */
+static void link_comms(struct run *run)
+{
+    const struct span_table *spans = &run->spans;
+    struct op_table *ops = &run->ops;
+    bool any = false;
+    for (size_t i = 0; i < spans->count && !any; i++)
+        any = spans->comm[i] != NONE;
+    for (size_t i = 0; i < ops->count && any; i++) {
+        if (ops->kind[i] != OP_KERNEL || ops->comm[i] != NONE)
+            continue;
+        uint32_t span = ops->call[i];
+        while (span != NONE && spans->comm[span] == NONE)
+            span = spans->parent[span];
+        ops->comm[i] = span == NONE ? NONE : spans->comm[span];
+    }
+}
+
 void run_seal(struct run *run)
 {
     if (run->sealed)
@@ -219,5 +237,6 @@ void run_seal(struct run *run)
         qsort(run->waits.at, run->waits.count, sizeof *run->waits.at, wait_by_start);
     nest_spans(run);
     link_ops(run);
+    link_comms(run);
     run->sealed = true;
 }

@@ -300,6 +300,7 @@ bool wlt_column_is(const struct wlt_column_data *column, const char *name)
 #define WLT_span_parent "", WLT_VARINT, WLT_NUMBER, NONE, 0
 #define WLT_span_detail "detail", WLT_VARINT, WLT_TEXT, 0, 0
 #define WLT_span_kind   "kind", WLT_VARINT, WLT_NUMBER, 0, 0
+#define WLT_span_comm   "comm", WLT_VARINT, WLT_ROW, NONE, WLT_COMMS
 
 #define WLT_sample_time   "time", WLT_DELTA, WLT_NUMBER, 0, 0
 #define WLT_sample_value  "value", WLT_FIXED64, WLT_REAL, 0, 0

@@ -61,8 +61,8 @@ static void add_simple_payload(struct str *detail, const struct ring_range *rang
     str_addf(detail, "%spayload %s", detail->len ? ", " : "", text);
 }
 
-static bool number_at(const struct ring_payload_range *payload, const struct ring_schema_entry *entry,
-                      uint64_t *bits)
+bool cupti_nvtx_number(const struct ring_payload_range *payload, const struct ring_schema_entry *entry,
+                       uint64_t *bits)
 {
     bool fits = entry->bytes >= 1 && entry->bytes <= sizeof *bits && payload->bytes <= RING_PAYLOAD_BYTES &&
                 entry->offset <= payload->bytes && entry->bytes <= payload->bytes - entry->offset;
@@ -81,7 +81,7 @@ static void add_payload(struct str *detail, const struct ring_payload_range *pay
     for (uint32_t i = 0; i < schema->count; i++) {
         const struct ring_schema_entry *entry = &schema->entries[i];
         uint64_t bits;
-        if (!number_at(payload, entry, &bits))
+        if (!cupti_nvtx_number(payload, entry, &bits))
             continue;
         str_addf(detail, "%s%.*s ", detail->len ? ", " : "", (int)strnlen(entry->name, sizeof entry->name),
                  entry->name);
@@ -144,6 +144,11 @@ static void add_range(struct cupti_records *r, struct run *run, const struct rin
     run->spans.thread[span] = cupti_records_thread(r, run, range->thread);
     run->spans.name[span] = cupti_texts_hashed(&r->texts, range->name, run, "(name lost)");
     run->spans.detail[span] = detail_of(r, run, range, payload, unfinished);
+    run->spans.comm[span] = NONE;
+    if (range->domain && !unfinished &&
+        strcmp(run_text(run, cupti_texts_hashed(&r->texts, range->domain, run, "")), "NCCL") == 0)
+        cupti_nccl_range(&r->nccl, run, span, payload,
+                         payload ? cupti_texts_schema(&r->texts, payload->schema) : NULL);
     cupti_records_heard(r, end);
 }
 

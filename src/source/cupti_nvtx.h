@@ -4,6 +4,10 @@
 
 #include "source/cupti_records.h"
 
+/* The bits of a number in a payload, extended to 64; false where the payload does not hold it. */
+bool cupti_nvtx_number(const struct ring_payload_range *payload, const struct ring_schema_entry *entry,
+                       uint64_t *bits);
+
 /* A range that has ended, with what its payload holds; payload may be NULL. */
 void cupti_nvtx_range(struct cupti_records *r, struct run *run, const struct ring_range *range,
                       const struct ring_payload_range *payload);

@@ -248,6 +248,7 @@ static void on_api(struct cupti_records *r, struct run *run, const struct activi
     if (!times(r, run, a->start, a->end, &time))
         return;
     size_t span = span_table_add(&run->spans);
+    run->spans.comm[span] = NONE;
     run->spans.kind[span] = SPAN_API;
     run->spans.start[span] = time.start;
     run->spans.end[span] = time.end;
@@ -278,6 +279,7 @@ static void on_overhead(struct cupti_records *r, struct run *run, const struct a
     if (!times(r, run, o->start, o->end, &time))
         return;
     size_t span = span_table_add(&run->spans);
+    run->spans.comm[span] = NONE;
     run->spans.kind[span] = SPAN_OVERHEAD;
     run->spans.start[span] = time.start;
     run->spans.end[span] = time.end;
@@ -294,6 +296,7 @@ static void on_op(struct cupti_records *r, struct run *run, const struct ring_op
         return;
     }
     size_t span = span_table_add(&run->spans);
+    run->spans.comm[span] = NONE;
     run->spans.kind[span] = op->scope == RING_OP_USER ? SPAN_ANNOTATION : SPAN_OP;
     run->spans.start[span] = op->start;
     run->spans.end[span] = op->end;
@@ -602,6 +605,7 @@ void cupti_records_decode(struct cupti_records *r, struct run *run, const uint8_
 void cupti_records_release(struct cupti_records *r)
 {
     cupti_texts_release(&r->texts);
+    cupti_nccl_release(&r->nccl);
     cupti_memory_release(&r->memory);
     map_release(&r->graph_of);
     vec_release(&r->graphs);

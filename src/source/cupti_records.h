@@ -3,6 +3,7 @@
 #define WARPLIGHT_SOURCE_CUPTI_RECORDS_H
 
 #include "source/cupti_memory.h"
+#include "source/cupti_nccl.h"
 #include "source/cupti_texts.h"
 
 /* What is known of a graph: by the nodes of its launches, while they are recorded. */
@@ -21,6 +22,7 @@ struct cupti_records {
     int64_t cupti_ns;         /* … and on CUPTI's clock */
     int64_t shift_ns;         /* added to CUPTI's times; UNKNOWN until the first record */
     struct cupti_memory memory;
+    struct cupti_nccl nccl;
     struct cupti_texts texts;
     uint64_t log_length; /* of the texts, when the slot that is being read was handed over */
     struct map graph_of; /* graph id → row of graphs */

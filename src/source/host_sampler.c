@@ -435,6 +435,7 @@ static int64_t take(struct host_sampler *s, struct run *run, const host_span_lis
         vec_push(&s->run_names, intern_puts(&run->strings, texts->ptr + at));
     vec_each (spans, span) {
         size_t row = span_table_add(&run->spans);
+        run->spans.comm[row] = NONE;
         run->spans.start[row] = span->start;
         run->spans.end[row] = span->end;
         run->spans.id[row] = span->id;

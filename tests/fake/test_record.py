@@ -158,6 +158,13 @@ class Record(unittest.TestCase):
                 repairs = [repair for source in self.report()["run"]["sources"] for repair in source["repairs"]]
                 self.assertEqual([repair["count"] for repair in repairs if "never ended" in repair["text"]], [1])
 
+    def test_collectives_of_nccl_carry_what_nccl_said(self):
+        out = self.record(APP, "10", "nccl")
+        self.assertEqual(out.returncode, 0, out.stderr)
+        row, = self.report()["comms"]
+        self.assertEqual(row["name"], "allreduce")
+        self.assertEqual((row["count"], row["bytes"], row["group_size"]), (2, 2 * 4096, 8))
+
     def test_no_memory_is_recorded_where_none_is_wanted(self):
         self.record("/bin/sh", "-c", f"timeout 1 {APP} 10 memory", options=["--no-memory"])
         self.assertEqual(self.report()["memory"], [])

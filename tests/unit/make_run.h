@@ -8,6 +8,7 @@ static inline uint32_t make_span(struct run *run, uint32_t thread, enum span_kin
                                  int64_t start, int64_t end, uint64_t id)
 {
     size_t i = span_table_add(&run->spans);
+    run->spans.comm[i] = NONE;
     run->spans.start[i] = start;
     run->spans.end[i] = end;
     run->spans.id[i] = id;

@@ -226,6 +226,29 @@ static void what_migrates_by_itself_needs_no_call(void **state)
     run_release(&m.run);
 }
 
+static void kernels_get_the_collective_of_the_span_they_were_launched_in(void **state)
+{
+    (void)state;
+    struct make_run m;
+    make_run_init(&m);
+    vec_push(&m.run.comms, ((struct comm){.group_size = 8}));
+    vec_push(&m.run.comms, ((struct comm){.group_size = 4}));
+    uint32_t group = make_span(&m.run, m.thread, SPAN_ANNOTATION, "ncclGroupEnd", 0, 100, 0);
+    m.run.spans.comm[group] = 1;
+    make_span(&m.run, m.thread, SPAN_OTHER, "inner", 10, 60, 0);
+    make_span(&m.run, m.thread, SPAN_API, "cudaLaunchKernel", 20, 30, 1);
+    make_span(&m.run, m.thread, SPAN_API, "cudaLaunchKernel", 120, 130, 2);
+    make_kernel(&m.run, m.stream, "in", 40, 50, 1);
+    make_kernel(&m.run, m.stream, "out", 140, 150, 2);
+    uint32_t told = make_kernel(&m.run, m.stream, "told", 160, 170, 1);
+    m.run.ops.comm[told] = 0; /* the framework knows better */
+    run_seal(&m.run);
+    assert_int_equal(m.run.ops.comm[0], 1);
+    assert_int_equal(m.run.ops.comm[1], NONE);
+    assert_int_equal(m.run.ops.comm[2], 0);
+    run_release(&m.run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -241,6 +264,7 @@ int main(void)
         cmocka_unit_test(long_recordings_keep_all_their_records),
         cmocka_unit_test(a_graph_launch_that_is_there_whole_and_by_nodes_counts_once),
         cmocka_unit_test(what_migrates_by_itself_needs_no_call),
+        cmocka_unit_test(kernels_get_the_collective_of_the_span_they_were_launched_in),
     };
     return cmocka_run_group_tests_name("seal", tests, NULL, NULL);
 }
