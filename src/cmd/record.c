@@ -1,10 +1,10 @@
 /* warplight record: what a program did on the GPU, recorded live. */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "analyze/analyze.h"
 #include "base/i18n.h"
+#include "base/json.h"
 #include "cmd/read_run.h"
 #include "cmd/session.h"
 #include "view/view.h"
@@ -18,6 +18,9 @@ struct record_args {
     int graph_trace;
     bool no_memory;
     int64_t host_sampling;
+    int64_t keep_ns;
+    const char *on_slow_step;
+    const char *step;
 };
 
 enum graph_trace { GRAPH_AUTO, GRAPH_WHOLE, GRAPH_NODE };
@@ -41,28 +44,49 @@ static const struct option options[] = {
     {"host-sampling", 0, OPTION_COUNT, N_("HZ"),
      N_("look at host threads and Python stacks HZ times a second, 0 to 1000 (default: 200; 0: not at all)"),
      AT(host_sampling), NULL},
+    {"keep", 0, OPTION_DURATION, N_("TIME"),
+     N_("flight recorder: keep only the last TIME, in memory, and write snapshots of it"), AT(keep_ns), NULL},
+    {"on-slow-step", 0, OPTION_TEXT, N_("RATIO|TIME"),
+     N_("with --keep: a snapshot when a step takes longer than TIME (500ms) or RATIO (2x) times the median"),
+     AT(on_slow_step), NULL},
+    {"step", 0, OPTION_TEXT, N_("NAME"), N_("which NVTX range is a step (default: those that repeat)"),
+     AT(step), NULL},
     OPTION_END,
 };
 #undef AT
 
-static const struct record_args defaults = {.host_sampling = 200};
+static const struct record_args defaults = {.keep_ns = UNKNOWN, .host_sampling = 200};
 
 /* ---- the command -----------------------------------------------------------------------------------------
  */
 
-static void say_what_was_recorded(const struct cli *cli, const struct session *s)
+static void say_why_nothing(const struct session *s, const char *program)
 {
-    if (s->options.live)
-        fprintf(stderr, "\r\033[K");
+    if (target_is_privileged(program))
+        fprintf(stderr,
+                _("warplight: %s runs with other rights than yours (set-user-ID or capabilities), so the "
+                  "system loads no "
+                  "library into it: run it as its owner, or a copy without them\n"),
+                program);
+    else if (!collect_failure(&s->collect))
+        fprintf(stderr, "%s", _("warplight: no process used CUDA, so there is nothing to report\n"));
+}
+
+static void say_what_was_recorded(const struct cli *cli, struct session *s)
+{
+    progress_erase(&s->progress);
     if (cli->globals.quiet)
         return;
     const char *failure = collect_failure(&s->collect);
     if (failure)
         fprintf(stderr, _("warplight: not everything was recorded: %s\n"), failure);
+    if (s->automatic.left_out > 0)
+        fprintf(stderr, _("warplight: %lld more slow steps came too soon after a snapshot to get one\n"),
+                (long long)s->automatic.left_out);
     if (collect_process_count(&s->collect) == 0)
-        fprintf(stderr, "%s", _("warplight: no process used CUDA, so there is nothing to report\n"));
+        say_why_nothing(s, cli->operands[0]);
     fprintf(stderr, _("warplight: %lld records in %s\n"), (long long)s->collect.records,
-            str_text(&s->recording.path));
+            recording_file(&s->recording));
 }
 
 static int print_report(struct cli *cli, const char *path, struct err *err)
@@ -83,31 +107,63 @@ static int print_report(struct cli *cli, const char *path, struct err *err)
     return rc;
 }
 
+/* "2x" or "500ms". */
+static bool read_slow_step(const char *text, struct session_options *session)
+{
+    size_t length = strlen(text);
+    if (length > 1 && text[length - 1] == 'x')
+        return json_to_double((struct json_text){text, length - 1}, &session->slow_ratio) &&
+               session->slow_ratio >= 1;
+    return option_duration(text, &session->slow_ns) && session->slow_ns > 0;
+}
+
+static int take_slow_step(const struct record_args *args, struct session_options *session, struct err *err)
+{
+    if (args->step && !args->on_slow_step)
+        return err_set(err, ERR_USAGE, NULL, -1, _("give --on-slow-step too"),
+                       _("--step alone does nothing"));
+    if (!args->on_slow_step)
+        return 0;
+    if (args->keep_ns == UNKNOWN)
+        return err_set(err, ERR_USAGE, NULL, -1, _("give --keep too, such as --keep 30s"),
+                       _("--on-slow-step writes snapshots of what is kept"));
+    if (read_slow_step(args->on_slow_step, session))
+        return 0;
+    return err_set(err, ERR_USAGE, NULL, -1, _("give a ratio, such as 2x, or a time, such as 500ms"),
+                   _("--%s cannot be '%s'"), "on-slow-step", args->on_slow_step);
+}
+
 static int run_record(struct cli *cli, const void *values, struct err *err)
 {
     const struct record_args *args = values;
     struct session s;
     struct session_options session = {
-        .output = args->output,
-        .force = args->force,
+        .recording = {.output = args->output,
+                      .force = args->force,
+                      .keep_ns = args->keep_ns == UNKNOWN ? 0 : args->keep_ns},
+        .step = args->step,
         .paused = args->paused,
         .torch_ops = args->torch_ops,
         .graph_nodes = args->graph_trace == GRAPH_NODE,
         .graph_whole = args->graph_trace == GRAPH_WHOLE,
         .no_memory = args->no_memory,
         .host_sampling_hz = args->host_sampling,
-        .live = isatty(STDERR_FILENO) && !cli->globals.quiet && !cli->globals.no_progress,
     };
     if (args->host_sampling > HOST_SAMPLING_MAX_HZ)
         return err_set(err, ERR_USAGE, "--host-sampling", -1, NULL, _("at most %d times a second"),
                        HOST_SAMPLING_MAX_HZ);
+    if (args->keep_ns == 0)
+        return err_set(err, ERR_USAGE, NULL, -1, _("give a time, such as 30s"), _("--%s cannot be '%s'"),
+                       "keep", "0");
+    if (take_slow_step(args, &session, err) < 0)
+        return ERR_USAGE;
     char **argv = mem_zalloc((size_t)cli->operand_count + 1, sizeof *argv);
     memcpy(argv, cli->operands, (size_t)cli->operand_count * sizeof *argv);
-    int rc = session_run(&s, &session, argv, err);
+    int rc = session_run(&s, cli, &session, argv, err);
     if (rc == 0) {
         say_what_was_recorded(cli, &s);
         bool report = !args->no_report && s.collect.records > 0;
-        rc = report ? print_report(cli, str_text(&s.recording.path), err) : 0;
+        rc = report ? print_report(cli, recording_file(&s.recording), err) : 0;
         rc = rc == 0 ? target_exit_code(&s.target) : rc;
     }
     session_release(&s);
@@ -119,6 +175,8 @@ static const struct example examples[] = {
     {"warplight record -- python train.py", N_("record a program, then print the report")},
     {"warplight record -o before.wlt --no-report -- ./app 1024", N_("only record, into before.wlt")},
     {"warplight record --paused -- python train.py", N_("run at full speed until 'warplight ctl start'")},
+    {"warplight record --keep 30s --on-slow-step 2x -- python train.py",
+     N_("keep the last 30 s, and write them when a step takes twice as long as usual")},
     {NULL, NULL},
 };
 

@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -10,9 +11,12 @@
 
 enum {
     POLL_NS = 20 * 1000 * 1000,
-    FLUSH_ROWS = 1 << 16,
     FLUSH_EVERY_NS = 1000 * 1000 * 1000,
+    SHOW_EVERY_NS = 1000 * 1000 * 1000,
     OBEY_NS = 2000 * 1000 * 1000, /* most that a start or stop is waited for */
+    ARRIVE_NS =
+        200 * 1000 * 1000, /* in which what happened before is handed over: twice the library's period */
+    MOST_AUTOMATIC = 100,
 };
 
 static int64_t monotonic_ns(void)
@@ -22,22 +26,105 @@ static int64_t monotonic_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static void show_progress(const struct session *s)
+static void show_progress(struct session *s)
 {
-    if (!s->options.live)
-        return;
-    double seconds = (double)(monotonic_ns() - s->started_ns) / 1e9;
-    fprintf(stderr, "\r\033[K");
-    fprintf(stderr, _("recording: %.0f s, %lld records of %zu processes"), seconds,
-            (long long)s->collect.records, collect_process_count(&s->collect));
-    fflush(stderr);
+    progress_show(&s->progress,
+                  &(struct progress_facts){.elapsed_ns = monotonic_ns() - s->started_ns,
+                                           .processes = (int64_t)collect_process_count(&s->collect),
+                                           .dropped = s->run.losses.dropped,
+                                           .bytes = recording_bytes(&s->recording, &s->run),
+                                           .paused = s->collect.wanted == RING_PAUSE,
+                                           .keeps = s->options.recording.keep_ns > 0});
 }
 
-static int flush_rows(struct session *s, struct err *err)
+static int take_rows(struct session *s, struct err *err)
 {
     s->flushed_ns = monotonic_ns();
-    show_progress(s);
-    return recording_flush(&s->recording, &s->run, err);
+    return recording_take(&s->recording, &s->run, err);
+}
+
+/* ---- snapshots ------------------------------------------------------------------------------------------
+ */
+
+static int snapshot(struct session *s, const char *reason, struct err *err)
+{
+    size_t facts = s->run.facts.count;
+    collect_facts(&s->collect, &s->run);
+    int rc = recording_snapshot(&s->recording, &s->run, s->source, reason, err);
+    s->run.facts.count = facts;
+    if (s->progress.cli->globals.quiet || s->options.recording.keep_ns == 0)
+        return rc;
+    progress_erase(&s->progress);
+    if (rc == 0)
+        fprintf(stderr, _("warplight: snapshot %s: %s\n"), recording_file(&s->recording), reason);
+    else
+        fprintf(stderr, _("warplight: no snapshot: %s: %s\n"), err->where, err->what);
+    return rc;
+}
+
+/* Automatic ones are as far apart as they reach back, so that no moment is in two of them. */
+static bool may_be_automatic(const struct session *s)
+{
+    const struct automatic *a = &s->automatic;
+    return a->count < MOST_AUTOMATIC &&
+           (a->last_ns == 0 || monotonic_ns() - a->last_ns >= s->options.recording.keep_ns);
+}
+
+/* Spans from `first` on are new. */
+static void look_for_slow_steps(struct session *s, size_t first)
+{
+    const int64_t settle_ns =
+        500 * 1000 * 1000; /* for what the GPU still does for the step, and its way here */
+    struct automatic *a = &s->automatic;
+    struct slow_step slow;
+    if (!slow_step_look(&s->steps, &s->run, first, &slow) || a->due_ns != 0)
+        return;
+    if (!may_be_automatic(s)) {
+        a->left_out++;
+        return;
+    }
+    a->due_ns = monotonic_ns() + settle_ns;
+    str_cut(&a->reason, 0);
+    str_addf(&a->reason, "slow step: %s took %lld us", run_text(&s->run, slow.name),
+             (long long)slow.length_ns / 1000);
+    if (slow.median_ns != UNKNOWN)
+        str_addf(&a->reason, ", the median is %lld us", (long long)slow.median_ns / 1000);
+}
+
+/* A snapshot that cannot be written is no reason to end: the next may work. */
+static void write_snapshots(struct session *s)
+{
+    struct automatic *a = &s->automatic;
+    struct err err = {0};
+    if (s->asked)
+        snapshot(s, "signal", &err);
+    s->asked = false;
+    if (a->due_ns == 0 || monotonic_ns() < a->due_ns)
+        return;
+    a->due_ns = 0;
+    a->last_ns = monotonic_ns();
+    a->count++;
+    snapshot(s, str_text(&a->reason), &err);
+}
+
+/* At the end. */
+static int last_snapshot(struct session *s, struct err *err)
+{
+    char reason[64];
+    int status = s->target.status;
+    if (WIFSIGNALED(status))
+        snprintf(reason, sizeof reason, "end: signal %d", WTERMSIG(status));
+    else
+        snprintf(reason, sizeof reason, "end: exit code %d", WEXITSTATUS(status));
+    return snapshot(s, reason, err);
+}
+
+static void drain(struct session *s)
+{
+    size_t spans = s->run.spans.count, ops = s->run.ops.count;
+    collect_drain(&s->collect, &s->run);
+    progress_add(&s->progress, &s->run, ops);
+    look_for_slow_steps(s, spans);
 }
 
 /* ---- what ctl asks --------------------------------------------------------------------------------------
@@ -46,6 +133,7 @@ static int flush_rows(struct session *s, struct err *err)
 static void fill_reply(const struct session *s, struct control_reply *reply)
 {
     enum { MOST_COMMAND_BYTES = 4096 };
+    int64_t keep_ns = s->options.recording.keep_ns;
     *reply = (struct control_reply){.record_pid = getpid(),
                                     .target_pid = s->target.pid,
                                     .state = s->collect.wanted == RING_RECORD  ? CONTROL_RECORDING
@@ -55,9 +143,9 @@ static void fill_reply(const struct session *s, struct control_reply *reply)
                                     .records = s->collect.records,
                                     .dropped = s->run.losses.dropped,
                                     .processes = (int64_t)collect_process_count(&s->collect),
-                                    .bytes = recording_bytes(&s->recording),
-                                    .keep_ns = UNKNOWN,
-                                    .snapshots = UNKNOWN};
+                                    .bytes = recording_bytes(&s->recording, &s->run),
+                                    .keep_ns = keep_ns > 0 ? keep_ns : UNKNOWN,
+                                    .snapshots = keep_ns > 0 ? s->recording.snapshots : UNKNOWN};
     size_t length = s->command.len < MOST_COMMAND_BYTES ? s->command.len : MOST_COMMAND_BYTES;
     str_add(&reply->target, str_text(&s->command), length);
     str_puts(&reply->file, str_text(&s->recording.path));
@@ -94,10 +182,14 @@ static bool carry_out(struct session *s, struct control_peer *peer, int *rc, str
         if (!collect_is_obeyed(&s->collect) && monotonic_ns() - peer->since_ns < OBEY_NS)
             return false;
     }
-    if (peer->verb == CONTROL_STOP || peer->verb == CONTROL_SNAPSHOT) {
-        collect_drain(&s->collect, &s->run);
-        *rc = flush_rows(s, err);
-    }
+    if (peer->verb == CONTROL_SNAPSHOT && monotonic_ns() - peer->since_ns < ARRIVE_NS)
+        return false;
+    if (peer->verb == CONTROL_STOP || peer->verb == CONTROL_SNAPSHOT)
+        drain(s);
+    if (peer->verb == CONTROL_STOP)
+        *rc = take_rows(s, err);
+    else if (peer->verb == CONTROL_SNAPSHOT)
+        *rc = snapshot(s, "ctl", err);
     return true;
 }
 
@@ -117,9 +209,11 @@ static int answer_peers(struct session *s, struct err *err)
         if (rc < 0)
             str_puts(&reply.why, err->what);
         else if (verb == CONTROL_SNAPSHOT)
-            str_puts(&reply.written, str_text(&s->recording.path));
+            str_puts(&reply.written, recording_file(&s->recording));
         control_answer(peer, &reply);
         control_reply_release(&reply);
+        if (s->options.recording.keep_ns > 0)
+            rc = 0; /* the next snapshot may work */
     }
     return rc;
 }
@@ -127,16 +221,51 @@ static int answer_peers(struct session *s, struct err *err)
 /* ---- following the program ------------------------------------------------------------------------------
  */
 
+/* Stops where the program does: a process group without a shell is not stopped. Goes on when somebody says
+ * so. */
+static void stop_too(struct session *s, bool from_terminal)
+{
+    sigset_t stop;
+    if (!from_terminal)
+        target_signal(&s->target, SIGTSTP);
+    progress_erase(&s->progress);
+    fflush(stderr);
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGTSTP);
+    raise(SIGTSTP);
+    sigprocmask(SIG_UNBLOCK, &stop, NULL); /* here we stand */
+    sigprocmask(SIG_BLOCK, &stop, NULL);
+}
+
 /* Signals are waited for, so that none can be lost between look and sleep. */
-static void pass_on_next_signal(const struct session *s, const sigset_t *signals)
+static void pass_on_next_signal(struct session *s, const sigset_t *signals)
 {
     const struct timespec pause = {.tv_nsec = POLL_NS};
     siginfo_t info = {0};
     int signal = sigtimedwait(signals, &info, &pause);
     /* What the terminal sends, the kernel has sent to the target, too. */
-    bool from_terminal = (signal == SIGINT || signal == SIGQUIT) && info.si_code == SI_KERNEL;
-    if (signal > 0 && !from_terminal)
+    bool from_terminal =
+        (signal == SIGINT || signal == SIGQUIT || signal == SIGTSTP) && info.si_code == SI_KERNEL;
+    if (signal == SIGUSR2 && s->options.recording.keep_ns > 0)
+        s->asked = true;
+    else if (signal == SIGTSTP)
+        stop_too(s, from_terminal);
+    else if (signal > 0 && !from_terminal)
         target_signal(&s->target, signal);
+}
+
+/* Those that are waited for: what asks for an end, what stops and continues a job, and what the user defines.
+ */
+static void choose_signals(sigset_t *signals)
+{
+    static const int all[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
+    sigemptyset(signals);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct sigaction before;
+        bool ignored = sigaction(all[i], NULL, &before) == 0 && before.sa_handler == SIG_IGN;
+        if (!ignored) /* by whoever started us, and so by the program */
+            sigaddset(signals, all[i]);
+    }
 }
 
 static int follow(struct session *s, const sigset_t *signals, struct err *err)
@@ -147,11 +276,13 @@ static int follow(struct session *s, const sigset_t *signals, struct err *err)
         if (s->target.ended)
             break;
         pass_on_next_signal(s, signals);
-        collect_drain(&s->collect, &s->run);
+        drain(s);
         gpu_watch_poll(&s->gpus, &s->run);
-        if (s->run.ops.count + s->run.spans.count > FLUSH_ROWS ||
-            monotonic_ns() - s->flushed_ns > FLUSH_EVERY_NS)
-            rc = flush_rows(s, err);
+        if (recording_is_due(&s->recording, &s->run) || monotonic_ns() - s->flushed_ns > FLUSH_EVERY_NS)
+            rc = take_rows(s, err);
+        write_snapshots(s);
+        if (monotonic_ns() - s->progress.since_ns > SHOW_EVERY_NS)
+            show_progress(s);
         if (rc == 0)
             rc = answer_peers(s, err);
     }
@@ -163,9 +294,11 @@ static int follow(struct session *s, const sigset_t *signals, struct err *err)
         return rc;
     }
     collect_finish(&s->collect, &s->run);
-    collect_facts(&s->collect, &s->run);
     gpu_watch_finish(&s->gpus, &s->run);
-    return flush_rows(s, err);
+    if (s->options.recording.keep_ns > 0)
+        return last_snapshot(s, err);
+    collect_facts(&s->collect, &s->run);
+    return take_rows(s, err);
 }
 
 /* ---- beginning and end ----------------------------------------------------------------------------------
@@ -207,11 +340,7 @@ static int start_target(struct session *s, char *const *argv, const sigset_t *ma
 static int record(struct session *s, char *const *argv, struct err *err)
 {
     sigset_t signals, before;
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGINT);
-    sigaddset(&signals, SIGQUIT);
-    sigaddset(&signals, SIGTERM);
-    sigaddset(&signals, SIGHUP);
+    choose_signals(&signals);
     run_init(&s->run);
     s->source = run_add_source(&s->run, str_text(&s->recording.path), "warplight recording");
     gpu_watch_open(&s->gpus, s->source);
@@ -225,12 +354,16 @@ static int record(struct session *s, char *const *argv, struct err *err)
     return rc == 0 ? ended : rc;
 }
 
-int session_run(struct session *s, const struct session_options *options, char *const *argv, struct err *err)
+int session_run(struct session *s, const struct cli *cli, const struct session_options *options,
+                char *const *argv, struct err *err)
 {
     *s = (struct session){.options = *options, .control.fd = -1, .collect.folder.fd = -1};
+    progress_open(&s->progress, cli);
     for (char *const *argument = argv; *argument; argument++)
         str_addf(&s->command, "%s%s", argument == argv ? "" : " ", *argument);
-    int rc = recording_open(&s->recording, options->output, options->force, argv[0], err);
+    s->steps = (struct slow_step_watch){
+        .name = options->step, .limit_ns = options->slow_ns, .ratio = options->slow_ratio};
+    int rc = recording_open(&s->recording, &options->recording, argv[0], err);
     if (rc == 0)
         rc = record(s, argv, err);
     if (rc < 0 && s->target.pid == 0)
@@ -246,5 +379,8 @@ void session_release(struct session *s)
     gpu_watch_close(&s->gpus);
     run_release(&s->run);
     recording_release(&s->recording);
+    slow_step_release(&s->steps);
+    progress_release(&s->progress);
+    str_release(&s->automatic.reason);
     str_release(&s->command);
 }

@@ -4,21 +4,34 @@
 #ifndef WARPLIGHT_CMD_SESSION_H
 #define WARPLIGHT_CMD_SESSION_H
 
+#include "cmd/progress.h"
 #include "cmd/recording.h"
 #include "source/collect.h"
 #include "source/control.h"
 #include "source/gpu_watch.h"
+#include "source/slow_step.h"
 #include "source/target.h"
 
 struct session_options {
-    const char *output; /* NULL: a name of its own */
-    bool force;
+    struct recording_options recording;
     bool paused; /* record only once `ctl start` says so */
     bool torch_ops;
     bool graph_nodes, graph_whole; /* neither: nodes first, then whole graphs */
     bool no_memory;
     int64_t host_sampling_hz; /* looks at host threads a second, 0 none */
-    bool live;                /* progress on the terminal */
+    /* With recording.keep_ns: a snapshot of each step that takes longer than the limit, or ratio × the
+     * median. */
+    const char *step; /* NULL: any */
+    int64_t slow_ns;  /* 0: not given */
+    double slow_ratio;
+};
+
+/* Snapshots that a slow step causes. */
+struct automatic {
+    int64_t due_ns;  /* when the one to come is written; 0: none */
+    int64_t last_ns; /* when the last one was */
+    int64_t count, left_out;
+    struct str reason;
 };
 
 struct session {
@@ -29,6 +42,10 @@ struct session {
     struct control control;
     struct recording recording;
     struct run run;
+    struct progress progress;
+    struct slow_step_watch steps;
+    struct automatic automatic;
+    bool asked; /* for a snapshot, by a signal */
     uint32_t source;
     struct str command; /* line of the target */
     int64_t started_ns, flushed_ns;
@@ -36,7 +53,8 @@ struct session {
 
 /* Runs argv (NULL-terminated) to its end. After an error before it was started nothing is left behind; what
  * failed later (a full disk) leaves a recording that is readable. */
-int session_run(struct session *s, const struct session_options *options, char *const *argv, struct err *err);
+int session_run(struct session *s, const struct cli *cli, const struct session_options *options,
+                char *const *argv, struct err *err);
 void session_release(struct session *s);
 
 #endif

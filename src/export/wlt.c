@@ -7,6 +7,7 @@
 #include "export/export.h"
 #include "export/select.h"
 #include "export/wlt_encode.h"
+#include "model/used.h"
 
 struct wlt_export {
     struct wlt_encoder encoder;
@@ -17,7 +18,6 @@ struct wlt_export {
     struct sample_table samples;
     VEC(struct mark) marks;
     VEC(struct wait) waits;
-    bool *used; /* by string id */
 };
 
 static int to_sink(void *context, const void *data, size_t length)
@@ -26,46 +26,6 @@ static int to_sink(void *context, const void *data, size_t length)
     str_add(&sink->pending, data, length);
     sink_poll(sink);
     return 0;
-}
-
-/* ---- which strings are used ---------------------------------------------------------------------------- */
-
-static void use_cells(struct wlt_export *x, enum wlt_table table, const void *at, size_t size, size_t count)
-{
-    for (const struct cell *const *list = wlt_cells(table); *list; list++)
-        for (const struct cell *cell = *list; cell->key; cell++)
-            for (size_t i = 0; i < count && cell->type == CELL_TEXT; i++)
-                x->used[cell_get(cell, (const char *)at + i * size, 0)] = true;
-}
-
-static void use_columns(struct wlt_export *x, const struct wlt_column *columns, const void *table,
-                        size_t count)
-{
-    for (const struct wlt_column *column = columns; column->name; column++)
-        for (size_t i = 0; i < count && column->meaning == WLT_TEXT; i++)
-            x->used[wlt_column_get(column, table, i)] = true;
-}
-
-#define USE_CELLS(table, vec) use_cells(x, table, (vec)->at, sizeof *(vec)->at, (vec)->count)
-
-static void find_used(struct wlt_export *x, const struct run *run)
-{
-    x->used = mem_zalloc(run->strings.count, sizeof *x->used);
-    USE_CELLS(WLT_SOURCES, &run->sources);
-    vec_each (&run->sources, source)
-        vec_each (&source->repairs, repair)
-            x->used[repair->text] = true;
-    USE_CELLS(WLT_FACTS, &run->facts);
-    USE_CELLS(WLT_DEVICES, &run->devices);
-    USE_CELLS(WLT_PROCESSES, &run->processes);
-    USE_CELLS(WLT_THREADS, &run->threads);
-    USE_CELLS(WLT_STREAMS, &run->streams);
-    USE_CELLS(WLT_COMMS, &run->comms);
-    USE_CELLS(WLT_SERIES, &run->series);
-    USE_CELLS(WLT_MARKS, &run->marks);
-    USE_CELLS(WLT_WAITS, &run->waits);
-    use_columns(x, wlt_op_columns, &run->ops, run->ops.count);
-    use_columns(x, wlt_span_columns, &run->spans, run->spans.count);
 }
 
 /* ---- rows ---------------------------------------------------------------------------------------------- */
@@ -148,10 +108,10 @@ static int wlt_write(const struct run *run, const struct export_options *options
 {
     (void)err;
     struct wlt_export *x = mem_zalloc(1, sizeof *x);
+    bool *used = used_strings(run);
     selection_init(&x->selection, run, options);
-    find_used(x, run);
     wlt_encoder_init(&x->encoder, to_sink, sink);
-    wlt_encode_strings(&x->encoder, &run->strings, x->used);
+    wlt_encode_strings(&x->encoder, &run->strings, used);
     wlt_encode_small(&x->encoder, run);
     export_ops(x, run);
     export_spans(x, run);
@@ -166,7 +126,7 @@ static int wlt_write(const struct run *run, const struct export_options *options
     sample_table_release(&x->samples);
     vec_release(&x->marks);
     vec_release(&x->waits);
-    free(x->used);
+    free(used);
     free(x);
     return 0;
 }

@@ -10,6 +10,7 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "export/wlt_encode.h"
+#include "model/used.h"
 
 struct wlt_writer {
     struct wlt_encoder encoder;
@@ -116,6 +117,38 @@ int wlt_writer_clock(struct wlt_writer *w, struct run *run, const char *clock, i
     return status(w, w->encoder.failed, err);
 }
 
+/* A pipe or terminal cannot be synced, and need not be. */
+static int sync_file(int fd, int failed)
+{
+    if (fsync(fd) != 0 && failed == 0 && errno != EINVAL && errno != EROFS)
+        return errno;
+    return failed;
+}
+
+int wlt_write_run(const struct run *run, int fd, struct err *err)
+{
+    struct wlt_writer *w;
+    int code = wlt_writer_open(&w, fd, err);
+    if (code < 0)
+        return code;
+    struct wlt_encoder *e = &w->encoder;
+    bool *used = used_strings(run);
+    wlt_encode_strings(e, &run->strings, used);
+    wlt_encode_small(e, run);
+    wlt_encode_ops(e, &run->ops);
+    wlt_encode_spans(e, &run->spans);
+    wlt_encode_samples(e, &run->samples);
+    wlt_encode_marks(e, run->marks.at, run->marks.count);
+    wlt_encode_waits(e, run->waits.at, run->waits.count);
+    wlt_encode_small_again(e, run);
+    wlt_encode_end(e);
+    code = status(w, sync_file(fd, e->failed), err);
+    wlt_encoder_release(e);
+    free(used);
+    free(w);
+    return code;
+}
+
 int wlt_writer_close(struct wlt_writer *w, struct run *run, struct err *err)
 {
     if (w->encoder.failed == 0) {
@@ -123,11 +156,7 @@ int wlt_writer_close(struct wlt_writer *w, struct run *run, struct err *err)
         wlt_encode_small_again(&w->encoder, run);
         wlt_encode_end(&w->encoder);
     }
-    int failed = w->encoder.failed;
-    /* A pipe or terminal cannot be synced, and need not be. */
-    if (fsync(w->fd) != 0 && failed == 0 && errno != EINVAL && errno != EROFS)
-        failed = errno;
-    int code = status(w, failed, err);
+    int code = status(w, sync_file(w->fd, w->encoder.failed), err);
     wlt_encoder_release(&w->encoder);
     free(w);
     return code;

@@ -25,6 +25,9 @@ int wlt_writer_clock(struct wlt_writer *writer, struct run *run, const char *clo
 /* Flushes, writes the small tables once more, the index and the end, syncs, and frees the writer whatever
  * happens. */
 int wlt_writer_close(struct wlt_writer *writer, struct run *run, struct err *err);
+/* Writes the run as it is now, sealed or not, as a recording of its own that ends here, and syncs it. The run
+ * is not changed. Only strings that some row uses are written. */
+int wlt_write_run(const struct run *run, int fd, struct err *err);
 /* Bytes of the recording so far. */
 uint64_t wlt_writer_bytes(const struct wlt_writer *writer);
 

@@ -167,6 +167,8 @@ int64_t collect_drain(struct collect *c, struct run *run)
         /* Asked before the last look: what it wrote before it went is seen. */
         bool abandoned = cupti_ring_is_abandoned(ring);
         count += cupti_ring_drain(ring, run);
+        if (!c->has_facts && cupti_ring_is_whole(ring))
+            take_facts(c, ring->ring);
         if (abandoned) {
             count += finish_ring(c, run, ring);
             *ring = c->rings.at[--c->rings.count];

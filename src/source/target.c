@@ -5,7 +5,9 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/i18n.h"
@@ -117,6 +119,37 @@ void target_signal(const struct target *t, int signal)
 {
     if (!t->ended)
         kill(t->pid, signal);
+}
+
+static bool file_is_privileged(const char *path)
+{
+    struct stat status;
+    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
+        return false;
+    return ((status.st_mode & S_ISUID) && status.st_uid != geteuid()) ||
+           ((status.st_mode & S_ISGID) && (status.st_mode & S_IXGRP) && status.st_gid != getegid()) ||
+           (geteuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0);
+}
+
+bool target_is_privileged(const char *program)
+{
+    const char *places = getenv("PATH");
+    if (strchr(program, '/') || !places)
+        return file_is_privileged(program);
+    struct str path = {0};
+    bool found = false, privileged = false;
+    for (const char *place = places; !found; place += strcspn(place, ":") + 1) {
+        size_t length = strcspn(place, ":");
+        str_cut(&path, 0);
+        str_add(&path, length ? place : ".", length ? length : 1);
+        str_addf(&path, "/%s", program);
+        found = access(str_text(&path), X_OK) == 0;
+        privileged = found && file_is_privileged(str_text(&path));
+        if (place[length] == '\0')
+            break;
+    }
+    str_release(&path);
+    return privileged;
 }
 
 int target_exit_code(const struct target *t)

@@ -26,6 +26,8 @@ int target_start(struct target *t, char *const *argv, const char *library, const
 void target_poll(struct target *t);
 /* Passes a signal on. */
 void target_signal(const struct target *t, int signal);
+/* Does the system run this program with more rights than ours, and so without the injected library? */
+bool target_is_privileged(const char *program);
 /* The exit code to end with: the target's own, or 128 + the signal that ended it. */
 int target_exit_code(const struct target *t);
 

@@ -4,107 +4,23 @@
     python3 tests/fake/test_ctl.py WARPLIGHT INJECT_LIBRARY FAKE_CUPTI APP
 """
 import contextlib
+import fcntl
 import glob
-import json
 import os
+import pty
+import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
-import tempfile
-import time
+import termios
 import unittest
 
-WARPLIGHT, INJECT, CUPTI, APP = (os.path.abspath(path) for path in sys.argv[1:5])
-LAUNCHES = 100
-RECORDS = 2 * LAUNCHES + 2 * LAUNCHES // 10  # launches and copies, with their calls
+from control_case import APP, LAUNCHES, RECORDS, WARPLIGHT, ControlCase, state_of, wait_for
 
 
-def wait_for(condition, seconds=60):
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            raise AssertionError("waited in vain")
-        time.sleep(0.02)
-
-
-class Recording:
-    """A program that obeys, and its recorder."""
-
-    def __init__(self, case, *options, file="run.wlt", program=None, **extra):
-        self.case = case
-        self.file = os.path.join(case.folder.name, file)
-        command = [WARPLIGHT, "record", "-o", self.file, "--no-report", *options, "--",
-                   *(program or (APP, str(LAUNCHES), "obey"))]
-        self.process = subprocess.Popen(command, env=case.environment(**extra), cwd=case.folder.name, text=True,
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        self.pid = str(self.process.pid)
-        wait_for(lambda: any(r["record_pid"] == self.process.pid for r in case.status()))
-
-    def tell(self, line):
-        self.process.stdin.write(line + "\n")
-        self.process.stdin.flush()
-        self.case.assertEqual(self.process.stdout.readline(), "did it\n")
-
-    def end(self):
-        _, self.stderr = self.process.communicate(timeout=120)
-        return self.process.returncode
-
-
-class Control(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.running = []
-
-    def tearDown(self):
-        for recording in self.running:
-            if recording.process.poll() is None:
-                recording.process.kill()
-                recording.process.wait()
-            for pipe in (recording.process.stdin, recording.process.stdout, recording.process.stderr):
-                with contextlib.suppress(OSError):
-                    pipe.close()
-        self.folder.cleanup()
-
-    def environment(self, **extra):
-        keep = {key: value for key, value in os.environ.items() if key not in ("LANG", "LC_ALL", "LANGUAGE")}
-        return {**keep, "WARPLIGHT_CUPTI": CUPTI, "WARPLIGHT_INJECT": INJECT, "WARPLIGHT_LANG": "en", **extra}
-
-    def record(self, *options, **extra):
-        recording = Recording(self, *options, **extra)
-        self.running.append(recording)
-        return recording
-
-    def run_warplight(self, *arguments):
-        return subprocess.run([WARPLIGHT, *arguments], env=self.environment(), capture_output=True, text=True, timeout=120,
-                              cwd=self.folder.name)
-
-    def ctl(self, *arguments):
-        out = self.run_warplight("ctl", *arguments)
-        self.assertEqual(out.returncode, 0, out.stderr)
-        return out.stdout
-
-    def ask(self, *arguments):
-        return json.loads(self.ctl(*arguments, "--format", "json"))["recordings"][0]
-
-    def status(self):
-        return json.loads(self.ctl("status", "--format", "json"))["recordings"]
-
-    def report(self, path):
-        out = self.run_warplight("report", "--format", "json", path)
-        self.assertEqual(out.returncode, 0, out.stderr)
-        return json.loads(out.stdout)
-
-    def kernels(self, path):
-        report = self.report(path)
-        self.assertEqual(report["run"]["losses"]["dropped"], 0)
-        return sum(kernel["count"] for kernel in report["kernels"])
-
-    def info(self, path):
-        out = self.run_warplight("info", "--format", "json", path)
-        self.assertEqual(out.returncode, 0, out.stderr)
-        return json.loads(out.stdout)["files"][0]
-
+class Control(ControlCase):
     def test_a_paused_program_is_not_touched_before_the_start(self):
         calls = os.path.join(self.folder.name, "calls")
         recording = self.record("--paused", FAKE_CUPTI_CALLS=calls)
@@ -243,6 +159,51 @@ class Control(unittest.TestCase):
                              timeout=60)
         self.assertEqual(out.returncode, 0, out.stderr)
         recording.end()
+
+    def test_program_and_recorder_stop_and_continue_together(self):
+        # A process group of its own, as jobs of a shell have.
+        recording = self.record(program=(APP, "100", "sleep"), group=True)
+        pids = (recording.process.pid, self.ask("status", recording.pid)["target_pid"])
+        os.kill(pids[0], signal.SIGTSTP)
+        wait_for(lambda: [state_of(pid) for pid in pids] == ["T", "T"])
+        os.kill(pids[0], signal.SIGCONT)
+        wait_for(lambda: "T" not in [state_of(pid) for pid in pids])
+        self.assertEqual(self.ask("status", recording.pid)["state"], "recording")
+        os.kill(pids[0], signal.SIGTERM)
+        self.assertEqual(recording.end(), 128 + signal.SIGTERM)
+
+    def test_the_line_on_the_terminal_fits_it(self):
+        for columns in (40, 90):
+            with self.subTest(columns=columns):
+                pid, terminal = pty.fork()
+                if pid == 0:
+                    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+                    os.execve(WARPLIGHT, [WARPLIGHT, "record", "-o", os.path.join(self.folder.name, "run.wlt"), "--force",
+                                          "--no-report", "--", APP, "100", "sleep"], self.environment(LANG="C.UTF-8"))
+                output = b""
+                while b"launches" not in output:
+                    output += os.read(terminal, 4096)
+                os.write(terminal, b"\x03")
+                with contextlib.suppress(OSError):
+                    while more := os.read(terminal, 4096):
+                        output += more
+                os.close(terminal)
+                os.waitpid(pid, 0)
+                lines = output.decode().replace("\x1b[K", "").replace("\x1b[2m", "").replace("\x1b[0m", "")
+                lines = lines.replace("^C", "")  # the terminal's own echo
+                shown = [line for line in lines.split("\r") if line.startswith("recording")]
+                self.assertTrue(shown)
+                self.assertLess(max(len(line) for line in shown), columns)
+
+    @unittest.skipIf(os.geteuid() != 0, "another user is needed")
+    def test_a_program_with_other_rights_is_named(self):
+        program = os.path.join(self.folder.name, "true")
+        shutil.copy("/bin/true", program)
+        os.chown(program, 65534, 65534)
+        os.chmod(program, 0o4755)
+        out = self.run_warplight("record", "--no-report", "--", program)
+        self.assertEqual(out.returncode, 0)
+        self.assertIn("runs with other rights than yours", out.stderr)
 
     @unittest.skipIf(os.geteuid() != 0, "another user is needed")
     def test_another_user_may_not_control_a_recording(self):
