@@ -160,7 +160,7 @@ void folder_each(void (*visit)(void *context, const char *path, int64_t pid, boo
         if (!all)
             continue;
         for (struct dirent *entry; (entry = readdir(all));) {
-            bool ours;
+            bool ours = false;
             int fd = open_at(all, entry->d_name, &ours);
             if (fd < 0 && errno != EACCES)
                 continue;
