@@ -161,9 +161,7 @@ struct ring {
     /* One moment on both clocks, taken at every start: CUPTI's timestamps and CLOCK_REALTIME, ns. */
     _Atomic int64_t cupti_ns, realtime_ns;
     _Atomic uint32_t taken_over; /* another profiler in the process gets CUPTI's buffers since some moment */
-    _Atomic int64_t
-        whole_graphs_ns;      /* CLOCK_REALTIME since when graphs are recorded without their nodes; 0 */
-    _Atomic uint64_t records; /* seen in completed buffers */
+    _Atomic uint64_t records;    /* seen in completed buffers */
     _Atomic uint64_t dropped_by_cupti; /* what CUPTI said it dropped */
     _Atomic uint64_t dropped_here;     /* no slot was free */
     _Atomic uint64_t dropped_texts;    /* the log was full */

@@ -23,8 +23,8 @@ struct record_args {
     const char *step;
 };
 
-enum graph_trace { GRAPH_AUTO, GRAPH_WHOLE, GRAPH_NODE };
-static const char *const graph_trace_names[] = {"auto", "graph", "node", NULL};
+enum graph_trace { GRAPH_WHOLE, GRAPH_NODE };
+static const char *const graph_trace_names[] = {"graph", "node", NULL};
 
 #define AT(field) offsetof(struct record_args, field)
 static const struct option options[] = {
@@ -35,9 +35,7 @@ static const struct option options[] = {
     {"paused", 0, OPTION_FLAG, NULL, N_("record only once 'warplight ctl start' says so"), AT(paused), NULL},
     {"torch-ops", 0, OPTION_FLAG, NULL, N_("also record PyTorch's operators"), AT(torch_ops), NULL},
     {"graph-trace", 0, OPTION_CHOICE, N_("HOW"),
-     N_("CUDA graphs: node records every kernel in them, graph each launch as one, auto the kernels at "
-        "first, "
-        "then launches (default: auto)"),
+     N_("CUDA graphs: graph records each launch as one, node every kernel in them (default: graph)"),
      AT(graph_trace), graph_trace_names},
     {"no-memory", 0, OPTION_FLAG, NULL, N_("record no allocations and no traffic of managed memory"),
      AT(no_memory), NULL},
@@ -145,7 +143,6 @@ static int run_record(struct cli *cli, const void *values, struct err *err)
         .paused = args->paused,
         .torch_ops = args->torch_ops,
         .graph_nodes = args->graph_trace == GRAPH_NODE,
-        .graph_whole = args->graph_trace == GRAPH_WHOLE,
         .no_memory = args->no_memory,
         .host_sampling_hz = args->host_sampling,
     };

@@ -326,7 +326,6 @@ static int start_target(struct session *s, char *const *argv, const sigset_t *ma
         add_word(&words, s->options.paused, "paused");
         add_word(&words, s->options.torch_ops, "torch-ops");
         add_word(&words, s->options.graph_nodes, "graph-nodes");
-        add_word(&words, s->options.graph_whole, "graph-whole");
         add_word(&words, s->options.no_memory, "no-memory");
         s->started_ns = s->flushed_ns = monotonic_ns();
         rc = target_start(&s->target, argv, str_text(&library), str_text(&s->collect.folder.path),

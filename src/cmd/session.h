@@ -16,7 +16,7 @@ struct session_options {
     struct recording_options recording;
     bool paused; /* record only once `ctl start` says so */
     bool torch_ops;
-    bool graph_nodes, graph_whole; /* neither: nodes first, then whole graphs */
+    bool graph_nodes; /* of CUDA graphs, rather than whole launches */
     bool no_memory;
     int64_t host_sampling_hz; /* looks at host threads a second, 0 none */
     /* With recording.keep_ns: a snapshot of each step that takes longer than the limit, or ratio × the

@@ -125,6 +125,10 @@ static void say_refusal(struct recorder *r, cupti_result result)
 
 static bool enable_all(struct recorder *r)
 {
+    /* Before kernels, and for good: CUPTI 13.0 crashes a program when this is enabled while several of its
+     * threads launch graphs that are recorded by their nodes. */
+    if (!r->options.graph_nodes)
+        r->cupti.ActivityEnable(ACTIVITY_GRAPH);
     cupti_result result = r->cupti.ActivityEnable(ACTIVITY_KERNEL);
     if (result != CUPTI_OK) {
         say_refusal(r, result);
@@ -133,7 +137,6 @@ static bool enable_all(struct recorder *r)
     for (size_t i = 0; i < sizeof recorded_kinds / sizeof *recorded_kinds; i++)
         r->cupti.ActivityEnable(recorded_kinds[i]);
     enable_devices(r);
-    graphs_enable(r);
     allocations_enable(r);
     /* Only chosen driver calls; where CUPTI cannot choose, all of them, or kernels of Triton would have no
      * call. */
@@ -151,7 +154,8 @@ static void disable_all(struct recorder *r)
     for (size_t i = 0; i < sizeof recorded_kinds / sizeof *recorded_kinds; i++)
         r->cupti.ActivityDisable(recorded_kinds[i]);
     r->cupti.ActivityDisable(ACTIVITY_DEVICE);
-    graphs_disable(r);
+    if (!r->options.graph_nodes)
+        r->cupti.ActivityDisable(ACTIVITY_GRAPH);
     allocations_disable(r);
     if (r->cupti.ActivityEnableDriverApi)
         choose_calls(r, CUPTI_DOMAIN_DRIVER, false);

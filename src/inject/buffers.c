@@ -164,14 +164,13 @@ static bool is_managed(uint32_t memory)
  * version. */
 static uint64_t look_through(struct recorder *r, uint8_t *buffer, size_t valid)
 {
-    uint64_t records = 0, nodes = 0;
+    uint64_t records = 0;
     uint8_t *previous = NULL;
     void *record = NULL;
     while (r->cupti.ActivityGetNextRecord(buffer, valid, &record) == CUPTI_OK) {
         uint32_t kind = *(uint32_t *)record;
         if (previous)
             note_size(r, *(uint32_t *)previous, (uint8_t *)record - previous);
-        nodes += kind == ACTIVITY_KERNEL && ((struct activity_kernel *)record)->graph_node != 0;
         if (kind == ACTIVITY_KERNEL && ((struct activity_kernel *)record)->name)
             texts_add_pointer(r, ((struct activity_kernel *)record)->name);
         else if (kind == ACTIVITY_MEMORY && is_managed(((struct activity_memory *)record)->memory))
@@ -183,7 +182,6 @@ static uint64_t look_through(struct recorder *r, uint8_t *buffer, size_t valid)
     }
     if (previous)
         note_size(r, *(uint32_t *)previous, buffer + valid - previous);
-    graphs_saw(r, nodes);
     return records;
 }
 

@@ -70,7 +70,6 @@ static void keep_flowing(struct recorder *r)
     records_flush(r);
     if (atomic_load_explicit(&r->ring->state, memory_order_acquire) == RING_RECORDING) {
         r->cupti.ActivityFlushAll(CUPTI_FLUSH_COMPLETED);
-        graphs_look(r);
         allocations_look(r);
         buffers_count_dropped(r, NULL, 0);
     }
@@ -235,8 +234,6 @@ static void start(struct recorder *r, struct ring *ring)
     r->text_backed = 0;
     atomic_store_explicit(&r->saw_managed, false, memory_order_relaxed);
     r->counts_managed = false;
-    atomic_store_explicit(&r->graphs_ns, 0, memory_order_relaxed);
-    atomic_store_explicit(&r->graph_nodes, 0, memory_order_relaxed);
     r->pid = (int32_t)getpid();
     r->generation++;
     r->ring = ring;

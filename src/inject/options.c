@@ -10,7 +10,6 @@ static const struct {
 } words_known[] = {
     {"paused", offsetof(struct recorder_options, paused)},
     {"graph-nodes", offsetof(struct recorder_options, graph_nodes)},
-    {"graph-whole", offsetof(struct recorder_options, graph_whole)},
     {"no-memory", offsetof(struct recorder_options, no_memory)},
     {"torch-ops", offsetof(struct recorder_options, torch_ops)},
 };

@@ -16,8 +16,7 @@ enum { KNOWN_POINTERS = 1 << 15 }; /* distinct texts that are remembered; a powe
 /* What `record` asks the library for, in RING_ENV_OPTIONS. */
 struct recorder_options {
     bool paused;      /* "paused": touch CUPTI only once the collector says so */
-    bool graph_nodes; /* "graph-nodes": a record for each node of a graph, for as long as it lasts */
-    bool graph_whole; /* "graph-whole": a record for each launch of a graph, from the start */
+    bool graph_nodes; /* "graph-nodes": a record for each node of a graph rather than for each launch */
     bool no_memory;   /* "no-memory": neither allocations nor the traffic of managed memory */
     bool torch_ops;   /* "torch-ops": PyTorch's operators */
 };
@@ -47,10 +46,8 @@ struct recorder {
     _Atomic uint64_t
         pointers[KNOWN_POINTERS]; /* read without the lock for hashes: those mean one text only */
     uint64_t entries[KNOWN_POINTERS];
-    _Atomic int64_t graphs_ns;    /* CLOCK_MONOTONIC when nodes of a graph were first seen; 0 */
-    _Atomic uint64_t graph_nodes; /* seen */
-    _Atomic bool saw_managed;     /* the program allocated managed memory */
-    bool counts_managed;          /* or tried to; of the library's own thread */
+    _Atomic bool saw_managed; /* the program allocated managed memory */
+    bool counts_managed;      /* or tried to; of the library's own thread */
 };
 
 /* inject.c: makes the ring of this process, once; in a child that was forked, one of its own. False: nothing
@@ -92,14 +89,6 @@ void buffers_learn_sizes(struct recorder *r);
 void buffers_flush_all(struct recorder *r);
 /* Adds what CUPTI dropped since it was last asked. */
 void buffers_count_dropped(struct recorder *r, void *context, uint32_t stream);
-
-/* graphs.c: selects how graphs are recorded, where all kinds are enabled; stops their records. */
-void graphs_enable(struct recorder *r);
-void graphs_disable(struct recorder *r);
-/* Counts nodes of graphs that a buffer held. */
-void graphs_saw(struct recorder *r, uint64_t nodes);
-/* Goes over to whole graphs when it is time; now and then, on the library's own thread. */
-void graphs_look(struct recorder *r);
 
 /* allocations.c: selects what is recorded of memory, where all kinds are enabled, and undoes it. */
 void allocations_enable(struct recorder *r);

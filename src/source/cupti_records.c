@@ -79,49 +79,12 @@ static uint32_t stream_of(struct cupti_records *r, struct run *run, uint32_t dev
     return run_stream(run, r->process, run_device(run, r->source, device), context, stream);
 }
 
-/* ---- graphs ---------------------------------------------------------------------------------------------
- */
-
-enum { MOST_GRAPHS = 1 << 16 };
-
-static struct cupti_graph *graph_of(struct cupti_records *r, uint32_t id)
+/* A graph that was recorded whole goes by the number that CUPTI gives its executable. */
+static uint32_t graph_name(struct run *run, uint32_t id)
 {
-    uint32_t row = map_get(&r->graph_of, id);
-    if (row != MAP_ABSENT)
-        return &r->graphs.at[row];
-    if (r->graphs.count >= MOST_GRAPHS)
-        return NULL;
-    map_set(&r->graph_of, id, (uint32_t)r->graphs.count);
-    vec_push(&r->graphs, ((struct cupti_graph){.id = id}));
-    return &r->graphs.at[r->graphs.count - 1];
-}
-
-static void note_node(struct cupti_records *r, struct run *run, size_t op, uint32_t id)
-{
-    run->ops.graph[op] = id;
-    struct cupti_graph *graph = id ? graph_of(r, id) : NULL;
-    if (!graph)
-        return;
-    uint32_t launch = (uint32_t)run->ops.correlation[op];
-    graph->counted = graph->correlation == launch ? graph->counted + 1 : 1;
-    graph->correlation = launch;
-    graph->nodes = graph->counted > graph->nodes ? graph->counted : graph->nodes;
-}
-
-/* "CUDA graph 12: 24 nodes"; how many is known where nodes were recorded before. */
-static uint32_t graph_name(struct cupti_records *r, struct run *run, uint32_t id)
-{
-    struct cupti_graph *graph = graph_of(r, id);
-    if (graph && graph->name)
-        return graph->name;
-    char name[64];
-    int length = snprintf(name, sizeof name, "CUDA graph %u", id);
-    if (graph && graph->nodes)
-        snprintf(name + length, sizeof name - (size_t)length, ": %u nodes", graph->nodes);
-    uint32_t text = intern_puts(&run->strings, name);
-    if (graph)
-        graph->name = text;
-    return text;
+    char name[32];
+    snprintf(name, sizeof name, "CUDA graph %u", id);
+    return intern_puts(&run->strings, name);
 }
 
 static void on_graph(struct cupti_records *r, struct run *run, const struct activity_graph *g)
@@ -134,8 +97,9 @@ static void on_graph(struct cupti_records *r, struct run *run, const struct acti
     uint32_t stream = stream_of(r, run, on_host ? g->end_device : g->device,
                                 on_host ? g->end_context : g->context, g->stream);
     size_t op = add_op(run, OP_GRAPH, time, stream, g->correlation);
+    r->graphs_seen++;
     run->ops.graph[op] = g->graph;
-    run->ops.name[op] = graph_name(r, run, g->graph);
+    run->ops.name[op] = graph_name(run, g->graph);
 }
 
 /* ---- operations of the GPU ------------------------------------------------------------------------------
@@ -158,7 +122,7 @@ static void on_kernel(struct cupti_records *r, struct run *run, const struct act
         shape.block[i] = (uint32_t)k->block[i];
     }
     run->ops.shape[op] = run_shape(run, &shape);
-    note_node(r, run, op, k->graph_id);
+    run->ops.graph[op] = k->graph_id;
     run->ops.name[op] = cupti_texts_at(&r->texts, k->name, r->log_length, run, "(name lost)");
 }
 
@@ -213,7 +177,7 @@ static void on_memcpy(struct cupti_records *r, struct run *run, const struct act
     size_t op =
         add_op(run, OP_COPY, time, stream_of(r, run, m->device, m->context, m->stream), m->correlation);
     add_copy(run, op, m->copy_kind, m->src_kind, m->dst_kind, m->bytes);
-    note_node(r, run, op, m->graph);
+    run->ops.graph[op] = m->graph;
 }
 
 static void on_memcpy_p2p(struct cupti_records *r, struct run *run, const struct activity_memcpy_p2p *m)
@@ -224,7 +188,7 @@ static void on_memcpy_p2p(struct cupti_records *r, struct run *run, const struct
     size_t op =
         add_op(run, OP_COPY, time, stream_of(r, run, m->device, m->context, m->stream), m->correlation);
     add_copy(run, op, ACTIVITY_COPY_P2P, m->src_kind, m->dst_kind, m->bytes);
-    note_node(r, run, op, m->graph);
+    run->ops.graph[op] = m->graph;
 }
 
 static void on_memset(struct cupti_records *r, struct run *run, const struct activity_memset *m)
@@ -236,7 +200,7 @@ static void on_memset(struct cupti_records *r, struct run *run, const struct act
         add_op(run, OP_MEMSET, time, stream_of(r, run, m->device, m->context, m->stream), m->correlation);
     run->ops.bytes[op] = m->bytes <= INT64_MAX ? (int64_t)m->bytes : UNKNOWN;
     run->ops.name[op] = intern_puts(&run->strings, "Memset");
-    note_node(r, run, op, m->graph);
+    run->ops.graph[op] = m->graph;
 }
 
 /* ---- the host -------------------------------------------------------------------------------------------
@@ -607,6 +571,4 @@ void cupti_records_release(struct cupti_records *r)
     cupti_texts_release(&r->texts);
     cupti_nccl_release(&r->nccl);
     cupti_memory_release(&r->memory);
-    map_release(&r->graph_of);
-    vec_release(&r->graphs);
 }

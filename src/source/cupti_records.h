@@ -6,15 +6,6 @@
 #include "source/cupti_nccl.h"
 #include "source/cupti_texts.h"
 
-/* What is known of a graph: by the nodes of its launches, while they are recorded. */
-struct cupti_graph {
-    uint32_t id;
-    uint32_t correlation; /* of the launch whose nodes are being counted */
-    uint32_t nodes;       /* of one launch, the most so far */
-    uint32_t counted;     /* of this launch */
-    uint32_t name;        /* string id, 0 before its first launch as a whole */
-};
-
 struct cupti_records {
     uint32_t source, process; /* of the run */
     int64_t pid;              /* as the target sees it */
@@ -24,9 +15,8 @@ struct cupti_records {
     struct cupti_memory memory;
     struct cupti_nccl nccl;
     struct cupti_texts texts;
-    uint64_t log_length; /* of the texts, when the slot that is being read was handed over */
-    struct map graph_of; /* graph id → row of graphs */
-    VEC(struct cupti_graph) graphs;
+    uint64_t log_length;  /* of the texts, when the slot that is being read was handed over */
+    int64_t graphs_seen;  /* launches that were recorded whole */
     uint32_t last_thread; /* look-up cache: tid of last_thread_id */
     uint32_t last_thread_id;
     int64_t heard_ns;   /* the latest moment in any record */

@@ -166,22 +166,15 @@ static void read_clocks(struct cupti_ring *r)
     r->records.realtime_ns = atomic_load_explicit(&r->ring->realtime_ns, memory_order_relaxed);
 }
 
-/* From some moment on there are no kernels for the launches of graphs: the report has to say so. */
+/* There are no kernels for the launches of graphs: the report has to say so. */
 static void note_whole_graphs(struct cupti_ring *r, struct run *run)
 {
-    int64_t since = atomic_load_explicit(&r->ring->whole_graphs_ns, memory_order_relaxed);
-    if (r->told_whole_graphs || since <= 0 || since > RING_LATEST_NS)
+    if (r->told_whole_graphs || r->records.graphs_seen == 0)
         return;
     r->told_whole_graphs = true;
-    vec_push(&run->marks,
-             ((struct mark){.time = since,
-                            .kind = MARK_DIAGNOSTIC,
-                            .text = intern_puts(&run->strings, "CUDA graphs are recorded whole from here on"),
-                            .thread = NONE,
-                            .device = NONE}));
     run_repair(run, r->records.source,
-               N_("from some moment on CUDA graphs were recorded whole, and the kernels in them not counted "
-                  "(--graph-trace node records all)"),
+               N_("launches of CUDA graphs were recorded whole, and the kernels in them not counted "
+                  "(record --graph-trace node records them)"),
                1, -1);
 }
 

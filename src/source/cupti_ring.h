@@ -8,7 +8,7 @@ struct cupti_ring {
     struct ring *ring;
     int fd;                 /* of its file, which is open nowhere else in this process */
     char name[64];          /* of its file */
-    bool told_whole_graphs; /* the run says since when graphs are recorded whole */
+    bool told_whole_graphs; /* the run says that graphs were recorded whole */
     struct cupti_records records;
     int64_t dropped; /* so far booked as losses */
 };

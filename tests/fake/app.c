@@ -327,19 +327,13 @@ static int obey(long count)
     return 0;
 }
 
-/* Launches a graph of 24 nodes until it is recorded whole (or count times), then 10 times more. */
 static int launch_graphs(long count)
 {
+    int whole = 0;
     initialize_cuda();
-    int nodes_of = 0, whole = 0;
-    while (nodes_of < count && whole == 0) {
-        whole = graph(12, 24);
-        nodes_of += !whole;
-        pause_ms(5);
-    }
-    for (int i = 0; i < 10; i++)
+    for (long i = 0; i < count; i++)
         whole += graph(12, 24);
-    printf("launches %d with nodes, %d whole\n", whole ? nodes_of : nodes_of + 10, whole);
+    printf("launches %ld with nodes, %d whole\n", count - whole, whole);
     return 0;
 }
 

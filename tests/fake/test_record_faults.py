@@ -349,6 +349,8 @@ class Faults(unittest.TestCase):
         ranges = collections.Counter()
         threads = collections.Counter()
         for event in self.events():
+            if event["cat"] != "user_annotation":
+                continue  # the main thread may be seen to wait for the others
             ranges[event["name"], event.get("args", {}).get("Call stack", "")] += 1
             if event["name"] == "thread":
                 threads[event["tid"]] += 1
