@@ -397,7 +397,61 @@ def recordings():
     save("wlt", "gzip", gz(whole))
 
 
+# ---- rings ---------------------------------------------------------------------------------------------------
+
+
+def text(kind, key, data):
+    data = data if isinstance(data, bytes) else data.encode()
+    return struct.pack("<QII", key, kind, len(data)) + data + bytes(-len(data) % 8)
+
+
+def record(kind, length, form, *values):
+    return (struct.pack("<I" + form, kind, *values)).ljust(length, b"\0")[:length]
+
+
+def ring(log, slot, lengths=()):
+    table = bytearray(64)
+    for kind, length in lengths:
+        table[kind] = length
+    return bytes(table) + struct.pack("<I", len(log)) + log + slot
+
+
+def rings():
+    def kernel(correlation, graph=0, name=0x1000, length=216):
+        head = struct.pack("<IIIIQQQIII6iiiIIIqQQQQBBHIQII", 10, 32 << 16, 0, 0, 1000 + correlation, 1500 + correlation, 0,
+                           0, 1, 7, 10, 1, 1, 128, 1, 1, 0, 0, 0, 0, correlation, 0, name, 0, 0, 0, 0, 0, 0, 0,
+                           graph << 32 | 1 if graph else 0, 0, graph)
+        return head.ljust(length, b"\0")[:length]
+
+    def managed(counter):
+        return record(25, 104, "IQQQQIIII", counter, 4096, 1000, 1200, 0x2000, 0, 0, 0, 1)
+
+    def memory(operation, kind, address, time):
+        return record(49, 128, "IIIQQQQIIIIQIIIIQQQ", operation, kind, 0, address, 65536, time, 0, 1, 0, 1, 7, 0, 0, 0, 1, 0,
+                      0x3000, 0, 1 << 20)
+
+    def span(kind, name, domain=0, category=0, payload_type=0, payload=0, end_thread=0):
+        return struct.pack("<IIqqQQIIQII", kind, 42, 1000, 2000, name, domain, category, payload_type, payload, end_thread, 0)
+
+    schema = struct.pack("<II", 2, 0) + struct.pack("<IHBB40s", 0, 8, 0, 0, b"NCCL communicator ID") + struct.pack(
+        "<IHBB40s", 8, 8, 0, 0, b"Message size [bytes]")
+    names = text(0, 0x1000, "kernel") + text(1, 211, "cudaLaunchKernel_v7000") + text(3, 1, "ncclAllReduce") + text(
+        3, 2, "NCCL") + text(4, 42, "thread") + text(5, 2 ^ 4 * 0x9E3779B97F4A7C15 & (1 << 64) - 1, "category") + text(6, 9, schema)
+    call = record(5, 40, "IQQIIII", 211, 1100, 1200, 1, 42, 5, 0)
+    launch = record(51, 56, "IQQIIII", 6, 3000, 4000, 0, 12, 1, 7)
+    moved = span(60, 1, 2) + struct.pack("<QII", 9, 16, 0) + struct.pack("<QQ", 77, 4096).ljust(48, b"\0")
+    everything = call + kernel(5) + kernel(6, 12) + launch + managed(1) + managed(4) + memory(1, 3, 64, 900) + memory(
+        2, 3, 64, 1900) + record(50, 80, "IIIIIQQQQQ", 1, 1, 0, 1, 0, 0, 0x3000, 1 << 20, 0, 950)
+    save("ring", "activities", ring(names, everything))
+    save("ring", "ranges", ring(names, span(63, 1) + span(63, 1, 2, 3, 5, 7, 43) + moved + span(62, 1) + call + kernel(5)))
+    save("ring", "reused-address", ring(names + text(0, 0x1000, "later"), kernel(1) + kernel(2)))
+    save("ring", "short-records", ring(names, kernel(1, length=160) + call, [(10, 160)]))
+    save("ring", "torn", ring(names[:-5], everything[:-7]))
+    save("ring", "unknown", ring(b"", record(33, 40, "I", 0) + kernel(1), [(33, 40)]))
+
+
 if __name__ == "__main__":
+    rings()
     streams()
     documents()
     traces()
