@@ -17,6 +17,7 @@
 #include "export/label.h"
 #include "export/select.h"
 #include "model/cells.h"
+#include "model/sampled.h"
 
 /* Three decimals of a microsecond. Readers hold times as doubles, which are exact below 2^53 ns, 104 days: a
  * base of whole seconds close to the first event keeps them small. */
@@ -369,10 +370,11 @@ static void put_span_args(struct chrome_export *e, size_t span)
         [SPAN_OTHER] = "correlation",
     };
     bool has_stack = spans->detail[span] != 0 && spans->kind[span] != SPAN_OTHER;
-    if (spans->id[span] == 0 && !has_stack)
+    bool has_id = spans->id[span] != 0 && !span_is_sampled(spans, span);
+    if (!has_id && !has_stack)
         return;
     open_args(e);
-    if (spans->id[span])
+    if (has_id)
         key_uint(e, ids[spans->kind[span]], spans->id[span]);
     if (has_stack)
         key_string(e, "Call stack", spans->detail[span]);

@@ -12,6 +12,7 @@
 #include "export/select.h"
 #include "model/cells.h"
 #include "model/perfetto.h"
+#include "model/sampled.h"
 
 /* Past this (September 2001), a time is taken to count from 1970; as an uptime it would be 31 years. */
 #define UNIX_TIME_MIN_NS 1000000000000000000
@@ -314,7 +315,7 @@ static void open_span(struct perfetto_export *e, size_t span, uint64_t track, in
     for (uint32_t op = e->selection.first_op[span]; op != NONE; op = e->selection.next_op[op])
         if (op_has_arrow(run, op))
             perfetto_flow(&e->w, (uint64_t)op + 1);
-    if (spans->id[span])
+    if (spans->id[span] && !span_is_sampled(spans, span))
         perfetto_arg_uint(&e->w, spans->kind[span] == SPAN_API ? "correlation" : "external_id",
                           spans->id[span]);
     if (spans->detail[span])
