@@ -95,7 +95,7 @@ void culprit_add(struct culprit_index *index, const struct gap_piece *piece)
     }
 }
 
-static int by_total(const void *a, const void *b)
+int culprit_by_total(const void *a, const void *b)
 {
     const struct culprit_row *left = a, *right = b;
     if (left->total_ns != right->total_ns)
@@ -107,7 +107,7 @@ void culprit_index_finish(struct culprit_index *index)
 {
     struct report *report = index->report;
     if (report->culprits.count)
-        qsort(report->culprits.at, report->culprits.count, sizeof *report->culprits.at, by_total);
+        qsort(report->culprits.at, report->culprits.count, sizeof *report->culprits.at, culprit_by_total);
     map_release(&index->rows);
     map_release(&index->generic_ids);
     free(index->generic);

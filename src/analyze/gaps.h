@@ -15,5 +15,7 @@ void culprit_index_init(struct culprit_index *index, struct report *report);
 void culprit_add(struct culprit_index *index, const struct gap_piece *piece);
 /* Sorts report->culprits and frees the index. */
 void culprit_index_finish(struct culprit_index *index);
+/* For qsort(): struct culprit_row, the largest total first. */
+int culprit_by_total(const void *a, const void *b);
 
 #endif

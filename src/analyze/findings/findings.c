@@ -1,8 +1,10 @@
 #include "analyze/findings/findings.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "analyze/gaps.h"
 #include "base/i18n.h"
 
 static const struct finding_info infos[] = {
@@ -157,17 +159,43 @@ static struct msg culprit_message(struct report *report, const struct culprit_ro
                     count, longest);
 }
 
+/* Whether culprit_message() would name the same place for both: of a frame it names no operator, of an
+ * operator no range. */
+static bool same_place(const struct culprit_row *a, const struct culprit_row *b)
+{
+    if (a->frame != b->frame || a->call != b->call)
+        return false;
+    return a->frame || (a->operator_ == b->operator_ && (a->operator_ || a->annotation == b->annotation));
+}
+
+/* One place may have made the GPU wait on several threads and devices, and within several ranges. */
 void finding_culprits(struct finder *f, struct finding *finding, enum account cause, int limit)
 {
+    enum { PLACES = 64 }; /* rows come with the largest total first */
+    struct culprit_row places[PLACES];
+    size_t count = 0;
     const struct culprit_row *longest = NULL;
     vec_each (&f->report->culprits, culprit) {
         if (culprit->cause != cause)
             continue;
         if (!longest || culprit->longest_ns > longest->longest_ns)
             longest = culprit;
-        if (limit-- > 0)
-            finding_evidence(finding, culprit_message(f->report, culprit));
+        size_t at = 0;
+        while (at < count && !same_place(&places[at], culprit))
+            at++;
+        if (at == PLACES)
+            continue;
+        if (at == count) {
+            places[count++] = *culprit;
+            continue;
+        }
+        places[at].total_ns += culprit->total_ns;
+        places[at].count += culprit->count;
+        places[at].longest_ns = max_ns(places[at].longest_ns, culprit->longest_ns);
     }
+    qsort(places, count, sizeof *places, culprit_by_total);
+    for (size_t at = 0; at < count && at < (size_t)limit; at++)
+        finding_evidence(finding, culprit_message(f->report, &places[at]));
     if (longest)
         finding_evidence(finding, msg_make(N_("longest single stretch: {0}, at {1}"),
                                            value_ns(longest->longest_ns), value_time(longest->longest_at)));
