@@ -18,6 +18,7 @@ build     python3            cmd python3
 build     gettext            cmd msgfmt
 build     zlib1g-dev         pc zlib
 build     libzstd-dev        pc libzstd
+build     liblz4-dev         pc liblz4
 build     libxxhash-dev      pc libxxhash
 build     libsqlite3-dev     pc sqlite3
 build     libncurses-dev     pc ncursesw

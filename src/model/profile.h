@@ -90,26 +90,37 @@ struct source_file {
     uint32_t path, text;
 };
 
-/* A kernel in a binary, for one architecture. UNKNOWN where the binary does not say. */
+/* A kernel in a binary, for one architecture. UNKNOWN where the binary does not say.
+ *
+ * Local memory is what a thread spills, arrays that no register can hold, and registers that a called function
+ * saves. place_counters of a code (profile NONE) say where: "spill_store_bytes", "spill_load_bytes",
+ * "local_store_bytes", "local_load_bytes", of one thread that runs each instruction once. */
 struct kernel_code {
     uint32_t source;
     uint32_t name;       /* mangled */
+    uint32_t demangled;  /* equal to name where that is not mangled */
     uint32_t container;  /* text: path of the file, and of what in it holds the code */
     uint32_t toolkit;    /* text: assembler version and options; 0 */
     int32_t sm;          /* 90 for sm_90; 0 not known */
     uint8_t is_ptx;      /* no machine code: the driver compiles it for its GPU */
     uint8_t is_specific; /* runs on this architecture alone: sm_90a */
     uint8_t is_family;   /* runs on this family: sm_100f */
+    uint8_t is_object;   /* not linked yet: what it calls in other files is not counted */
+    uint8_t has_lines;   /* there is a line table (-lineinfo, -G) */
     int64_t registers_per_thread;
     int64_t static_shared_bytes;   /* without what the architecture reserves */
+    int64_t dynamic_shared_bytes;  /* that its launcher asks for */
     int64_t reserved_shared_bytes; /* for each block */
     int64_t barriers;
     int64_t stack_bytes; /* frame of a thread */
     int64_t parameter_bytes;
     int64_t max_threads_per_block;               /* of its launch bounds */
-    int64_t required_block[3];                   /* of __reqntid__; UNKNOWN */
-    int64_t spill_store_bytes, spill_load_bytes; /* of a thread, as ptxas -v counts them */
-    int64_t local_store_bytes, local_load_bytes; /* local memory that is no spill: arrays */
+    int64_t min_blocks_per_sm;                   /* of its launch bounds; only PTX says */
+    int64_t required_block[3];                   /* of __block_size__, .reqntid or its launcher; UNKNOWN */
+    int64_t cluster[3];                          /* blocks, of __cluster_dims__; UNKNOWN */
+    int64_t spill_store_bytes, spill_load_bytes; /* of a thread; UNKNOWN: spills and other local memory cannot
+                                                    be told apart, and local_* are all of it */
+    int64_t local_store_bytes, local_load_bytes; /* local memory that is no spill */
     int64_t code_bytes;
 };
 
