@@ -1,6 +1,7 @@
 #include "analyze/report.h"
 
 #include "analyze/analyze.h"
+#include "analyze/codes.h"
 
 void report_build(struct report *report, const struct run *run, const struct report_options *options)
 {
@@ -23,6 +24,7 @@ void report_release(struct report *report)
 {
     vec_each (&report->findings, finding)
         vec_release(&finding->evidence);
+    codes_release(report);
     arena_release(&report->arena);
     vec_release(&report->devices);
     vec_release(&report->gaps);

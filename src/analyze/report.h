@@ -245,6 +245,55 @@ struct finding {
     struct msg action;
 };
 
+/* ---- machine code (codes.h) -----------------------------------------------------------------------------
+ */
+
+enum code_fit { FIT_NOT_ASKED, FIT_RUNS, FIT_COMPILES /* the driver compiles the PTX */, FIT_NO };
+
+/* Why code does not run on a GPU; code_reason_msg() says it. */
+enum code_reason {
+    REASON_NONE,
+    REASON_OTHER_MAJOR, /* machine code runs within one major compute capability */
+    REASON_LATER_MINOR, /* and not on an earlier minor one */
+    REASON_SPECIFIC,    /* sm_90a: on 9.0 alone */
+    REASON_FAMILY,      /* compute_100f: within its family */
+    REASON_EMBEDDED,    /* machine code of Tegra is for that chip alone, and no other code for it */
+    REASON_PTX_NEWER,   /* PTX is compiled for its own architecture or a later one */
+    REASON_UNKNOWN,     /* the architecture is not known */
+};
+
+/* A source line at which a thread touches local memory, all its instructions together. */
+struct code_site {
+    uint32_t place; /* run->places: one of them */
+    bool is_spill;
+    int64_t store_bytes, load_bytes;
+};
+
+/* A kernel for one architecture; equal ones, such as a template that many files instantiate, are one row. */
+struct code_row {
+    uint32_t code;             /* run->codes */
+    struct kernel_code kernel; /* a copy of it */
+    const char *architecture;  /* "sm_90a", "compute_120" for PTX; owned by report->arena */
+    int64_t copies;            /* in how many places the same code lies */
+    int64_t block_threads;     /* that the occupancy is of */
+    const char *block_origin;  /* "required", "launch bounds", "assumed", "given": also msgids */
+    double occupancy_ratio;    /* theoretical; NAN */
+    int64_t blocks_per_sm;     /* UNKNOWN */
+    unsigned limiters;         /* bit 1 << enum occupancy_limit */
+    enum code_fit fit;         /* to the GPU that was asked for */
+    enum code_reason reason;
+    uint32_t first_site, site_count; /* report->sites, most bytes first */
+    VEC(struct finding) findings;
+};
+
+/* A kernel, and which of its codes a GPU would run. */
+struct image_row {
+    uint32_t source; /* run->sources */
+    uint32_t name;   /* demangled */
+    enum code_fit fit;
+    uint32_t code; /* run->codes; NONE */
+};
+
 struct report {
     const struct run *run;
     struct arena arena;
@@ -266,6 +315,10 @@ struct report {
     VEC(struct rank_row) ranks;
     VEC(struct amdahl_report) amdahl;
     VEC(struct finding) findings; /* best first; findings.at[0] is "the answer" */
+    VEC(struct code_row)
+    codes; /* as asked for: by name and architecture, or by what codes_build() was told */
+    VEC(struct code_site) sites;
+    VEC(struct image_row) images; /* in the order of their names; empty unless a GPU was asked for */
 };
 
 /* Narrows what is analysed. Zeroed: everything. */

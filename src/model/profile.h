@@ -92,8 +92,8 @@ struct source_file {
 
 /* A kernel in a binary, for one architecture. UNKNOWN where the binary does not say.
  *
- * Local memory is what a thread spills, arrays that no register can hold, and registers that a called function
- * saves. place_counters of a code (profile NONE) say where: "spill_store_bytes", "spill_load_bytes",
+ * Local memory is what a thread spills, arrays that no register can hold, and registers that a called
+ * function saves. place_counters of a code (profile NONE) say where: "spill_store_bytes", "spill_load_bytes",
  * "local_store_bytes", "local_load_bytes", of one thread that runs each instruction once. */
 struct kernel_code {
     uint32_t source;

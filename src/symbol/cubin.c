@@ -247,8 +247,8 @@ static void read_shared(const struct cubin *cubin, uint32_t section, struct kern
     const struct elf_section *shared = cubin->shared[section];
     int64_t bytes = shared && shared->size < INT32_MAX ? (int64_t)shared->size : 0;
     code->reserved_shared_bytes = code->sm >= 80 ? RESERVED_SHARED : 0;
-    /* From sm_90 on the section holds what is reserved as well. */
-    if (code->sm >= 90 && bytes >= RESERVED_SHARED)
+    /* From sm_90 on the section holds what is reserved as well, once the code is linked. */
+    if (code->sm >= 90 && bytes >= RESERVED_SHARED && shared->type == ELF_NOBITS)
         bytes -= RESERVED_SHARED;
     code->static_shared_bytes = bytes;
 }

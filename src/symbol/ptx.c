@@ -15,10 +15,18 @@ struct ptx {
     struct code_reader *reader;
 };
 
+enum character { CHAR_OTHER, CHAR_WORD, CHAR_STOP /* what read_body() looks at */ };
+
+/* PTX texts are large and nearly all of them is the bodies of functions. */
+static const uint8_t characters[256] = {
+    ['0' ... '9'] = CHAR_WORD, ['A' ... 'Z'] = CHAR_WORD, ['a' ... 'z'] = CHAR_WORD, ['_'] = CHAR_WORD,
+    ['$'] = CHAR_WORD,         ['%'] = CHAR_WORD,         ['.'] = CHAR_STOP,         ['{'] = CHAR_STOP,
+    ['}'] = CHAR_STOP,         ['/'] = CHAR_STOP,         ['"'] = CHAR_STOP,
+};
+
 static bool is_word(uint8_t c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '$' || c == '%' || c == '.';
+    return characters[c] == CHAR_WORD || c == '.';
 }
 
 static void skip_to(struct ptx *p, const char *end)
@@ -171,13 +179,25 @@ static void read_triple(struct ptx *p, int64_t *triple)
     }
 }
 
+/* Goes to the next brace, comment, string or word that begins with a dot. */
+static bool skip_instructions(struct ptx *p)
+{
+    while (p->at < p->text.size) {
+        uint8_t c = p->text.at[p->at];
+        if (characters[c] == CHAR_STOP && (c != '.' || p->at == 0 || !is_word(p->text.at[p->at - 1])))
+            return true;
+        p->at++;
+    }
+    return false;
+}
+
 /* Shared variables that the body declares; the current token is its opening brace. */
 static int64_t read_body(struct ptx *p)
 {
     int64_t shared = 0;
     int depth = 1;
     bool is_extern = false;
-    while (depth > 0 && next_token(p)) {
+    while (depth > 0 && skip_instructions(p) && next_token(p)) {
         if (token_is(p, "{"))
             depth++;
         else if (token_is(p, "}"))

@@ -121,6 +121,27 @@ static void add_row(struct str *out, const struct section *section, const struct
     str_puts(out, "\r\n");
 }
 
+static void add_section(struct str *text, FILE *out, const struct section *section,
+                        const struct report *report, int64_t limit)
+{
+    size_t count;
+    size_t *rows = section_pick(section, report, limit == UNKNOWN ? SIZE_MAX : (size_t)limit, false, &count);
+    add_header(text, section);
+    for (size_t i = 0; i < count; i++) {
+        add_row(text, section, report, rows[i]);
+        drain(text, out, FLUSH_BYTES);
+    }
+    free(rows);
+}
+
+void csv_section(FILE *out, const struct section *section, const struct report *report, int64_t limit)
+{
+    struct str text = {0};
+    add_section(&text, out, section, report, limit);
+    drain(&text, out, 0);
+    str_release(&text);
+}
+
 void csv_report(FILE *out, const struct report *report, const struct view_options *options)
 {
     uint64_t wanted = options->sections ? options->sections : SECTION_BIT(SECTION_KERNELS);
@@ -134,15 +155,7 @@ void csv_report(FILE *out, const struct report *report, const struct view_option
         if (several)
             str_addf(&text, "%s# %s\r\n", first ? "" : "\r\n", section->name);
         first = false;
-        add_header(&text, section);
-        size_t limit = options->limit == UNKNOWN ? SIZE_MAX : (size_t)options->limit;
-        size_t count;
-        size_t *rows = section_pick(section, report, limit, false, &count);
-        for (size_t i = 0; i < count; i++) {
-            add_row(&text, section, report, rows[i]);
-            drain(&text, out, FLUSH_BYTES);
-        }
-        free(rows);
+        add_section(&text, out, section, report, options->limit);
     }
     drain(&text, out, 0);
     str_release(&text);

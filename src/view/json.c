@@ -2,18 +2,11 @@
 #include <string.h>
 
 #include "base/json_write.h"
-#include "view/view.h"
+#include "view/json_report.h"
 
-enum { INDENT = 1, FLUSH_BYTES = 1 << 16 };
+enum { INDENT = 1 };
 
-struct json_report {
-    struct json_writer w;
-    FILE *out;
-    const struct report *report;
-    const struct view_options *options;
-};
-
-static void drain(struct json_report *j, size_t above)
+void json_drain(struct json_report *j, size_t above)
 {
     if (j->w.out->len <= above)
         return;
@@ -57,7 +50,7 @@ static void write_value(struct json_report *j, const struct value *value)
     }
 }
 
-static void write_msg(struct json_report *j, const struct msg *msg)
+void json_msg(struct json_report *j, const struct msg *msg)
 {
     struct str text = {0};
     msg_render(&text, msg, false, j->report->window.start);
@@ -99,13 +92,13 @@ static void write_cell(struct json_report *j, const struct cell *cell)
         str_release(&version);
         break;
     case CELL_MSG:
-        write_msg(j, cell->msg);
+        json_msg(j, cell->msg);
         break;
     }
 }
 
 /* The cells of a row as members of the open object; an unknown one says why. */
-static void write_cells(struct json_report *j, const struct column *columns, const void *row)
+void json_cells(struct json_report *j, const struct column *columns, const void *row)
 {
     struct str why = {0};
     for (const struct column *c = columns; c->key; c++) {
@@ -143,9 +136,9 @@ static void write_rows(struct json_report *j, const char *key, const struct sect
     json_array_begin(&j->w);
     for (size_t i = 0; i < count; i++) {
         json_object_begin(&j->w);
-        write_cells(j, section->columns, section_row(section, j->report, rows[i], &scratch));
+        json_cells(j, section->columns, section_row(section, j->report, rows[i], &scratch));
         json_object_end(&j->w);
-        drain(j, FLUSH_BYTES);
+        json_drain(j, JSON_FLUSH_BYTES);
     }
     json_array_end(&j->w);
     free(rows);
@@ -159,7 +152,7 @@ static void write_rows(struct json_report *j, const char *key, const struct sect
     }
 }
 
-static void write_sources(struct json_report *j)
+void json_sources(struct json_report *j)
 {
     const struct run *run = j->report->run;
     struct json_writer *w = &j->w;
@@ -167,7 +160,7 @@ static void write_sources(struct json_report *j)
     json_array_begin(w);
     vec_each (&run->sources, source) {
         json_object_begin(w);
-        write_cells(j, source_columns, source);
+        json_cells(j, source_columns, source);
         json_key(w, "repairs");
         json_array_begin(w);
         vec_each (&source->repairs, repair) {
@@ -217,7 +210,7 @@ static void write_run(struct json_report *j)
     json_int(w, j->report->window.end - j->report->window.start);
     json_key(w, "narrowed");
     json_bool(w, j->report->narrowed);
-    write_sources(j);
+    json_sources(j);
     write_losses(j);
     json_object_end(w);
 }
@@ -229,8 +222,8 @@ static void write_devices(struct json_report *j)
     json_array_begin(w);
     vec_each (&j->report->devices, device) {
         json_object_begin(w);
-        write_cells(j, device_columns, &j->report->run->devices.at[device->device]);
-        write_cells(j, device_report_columns, device);
+        json_cells(j, device_columns, &j->report->run->devices.at[device->device]);
+        json_cells(j, device_report_columns, device);
         json_key(w, "ledger");
         json_array_begin(w);
         for (int a = 0; a < ACCOUNT_COUNT; a++) {
@@ -251,7 +244,7 @@ static void write_steps(struct json_report *j)
 {
     json_key(&j->w, "steps");
     json_object_begin(&j->w);
-    write_cells(j, step_report_columns, &j->report->steps);
+    json_cells(j, step_report_columns, &j->report->steps);
     write_rows(j, "rows", &sections[SECTION_STEPS]);
     json_object_end(&j->w);
 }
@@ -281,7 +274,7 @@ static void write_evidence(struct json_report *j, const struct msg *msg)
     struct json_writer *w = &j->w;
     json_object_begin(w);
     json_key(w, "text");
-    write_msg(j, msg);
+    json_msg(j, msg);
     json_key(w, "values");
     json_array_begin(w);
     for (int i = 0; i < MSG_VALUES && msg->values[i].type != VALUE_NONE; i++) {
@@ -296,14 +289,14 @@ static void write_evidence(struct json_report *j, const struct msg *msg)
     json_object_end(w);
 }
 
-static void write_findings(struct json_report *j)
+void json_findings(struct json_report *j, const struct finding *findings, size_t count)
 {
     struct json_writer *w = &j->w;
     json_key(w, "findings");
     json_array_begin(w);
-    vec_each (&j->report->findings, finding) {
+    for (const struct finding *finding = findings; finding < findings + count; finding++) {
         json_object_begin(w);
-        write_cells(j, sections[SECTION_FINDINGS].columns, finding);
+        json_cells(j, sections[SECTION_FINDINGS].columns, finding);
         json_key(w, "saving_ns");
         json_array_begin(w);
         json_int(w, finding->saving_ns[0]);
@@ -341,7 +334,7 @@ void json_report(FILE *out, const struct report *report, const struct view_optio
         case SECTION_LOSSES: /* inside run */
             break;
         case SECTION_FINDINGS:
-            write_findings(&j);
+            json_findings(&j, report->findings.at, report->findings.count);
             break;
         case SECTION_STEPS:
             write_steps(&j);
@@ -350,16 +343,16 @@ void json_report(FILE *out, const struct report *report, const struct view_optio
             if (section->single) {
                 json_key(&j.w, section->key);
                 json_object_begin(&j.w);
-                write_cells(&j, section->columns, section_row(section, report, 0, NULL));
+                json_cells(&j, section->columns, section_row(section, report, 0, NULL));
                 json_object_end(&j.w);
             } else {
                 write_rows(&j, section->key, section);
             }
         }
-        drain(&j, FLUSH_BYTES);
+        json_drain(&j, JSON_FLUSH_BYTES);
     }
     json_object_end(&j.w);
     str_putc(&text, '\n');
-    drain(&j, 0);
+    json_drain(&j, 0);
     str_release(&text);
 }

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "analyze/occupancy.h"
 #include "analyze/report.h"
 #include "view/screen.h"
 #include "view/sections.h"
@@ -22,5 +23,20 @@ void json_report(FILE *out, const struct report *report, const struct view_optio
 /* RFC 4180. One section: its columns. Several: tables one after another, each behind a line with the
  * section's name, separated by an empty line. */
 void csv_report(FILE *out, const struct report *report, const struct view_options *options);
+/* One table; limit UNKNOWN: all rows. */
+void csv_section(FILE *out, const struct section *section, const struct report *report, int64_t limit);
+
+/* Kernels as binaries hold them (codes_build()). options->sections does not count. JSON: warplight.kernels/1.
+ * cc: the GPU that was asked about, 0 none. */
+void text_codes(struct screen *s, const struct report *report, const struct view_options *options,
+                int32_t cc);
+void json_codes(FILE *out, const struct report *report, const struct view_options *options, int32_t cc);
+void csv_codes(FILE *out, const struct report *report, const struct view_options *options);
+
+/* Theoretical occupancy: of one launch in full, or of one launch on each of several GPUs, one line each. */
+void text_occupancy(struct screen *s, const struct occupancy_report *report);
+void text_occupancies(struct screen *s, const struct occupancy_report *reports, size_t count);
+/* warplight.occupancy/1 */
+void json_occupancies(FILE *out, const struct occupancy_report *reports, size_t count);
 
 #endif

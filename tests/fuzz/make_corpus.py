@@ -450,8 +450,40 @@ def rings():
     save("ring", "unknown", ring(b"", record(33, 40, "I", 0) + kernel(1), [(33, 40)]))
 
 
+# ---- GPU code ------------------------------------------------------------------------------------------------
+
+SAMPLES = Path(__file__).parent.parent / "samples/code"
+
+
+def fatbin(*entries):
+    body = b"".join(entries)
+    return struct.pack("<IHHQ", 0xBA55ED50, 1, 16, len(body)) + body
+
+
+def fatbin_entry(kind, payload, flags=0x11, full=0, sm=90):
+    padded = payload + bytes(-len(payload) % 8)
+    return struct.pack("<HHIQIIHHIIIQQQ", kind, 0x101, 64, len(padded), len(payload), 0, 0, 9, sm, 0, 0, flags, 0,
+                       full) + padded
+
+
+def code():
+    ptx = b".version 9.0\n.target sm_90a\n.entry k(.param .b8 p[9]) .maxntid 8, 8 { .shared .b32 x; }\n"
+    for name in ("plain.cubin", "plain-size.fatbin", "plain-relocatable.o"):
+        save("code", name, (SAMPLES / name).read_bytes())
+    save("code", "ptx", ptx)
+    save("code", "ptx-odd", b"/**/ .version\n.target sm_\n.entry\n.entry a(.param .u999 x[99999999999]) .maxntid {{")
+    save("code", "fatbin-zstd", fatbin(fatbin_entry(1, zst(ptx), 0x8011, len(ptx))))
+    save("code", "fatbin-lz4", fatbin(fatbin_entry(1, bytes([0xF0, len(ptx) - 15]) + ptx, 0x2011, len(ptx))))
+    save("code", "fatbin-huge", fatbin(fatbin_entry(1, zst(ptx), 0x8011, 1 << 40)))
+    save("code", "fatbin-kinds", fatbin() + fatbin(fatbin_entry(8, b"x" * 9), fatbin_entry(1, ptx)) + b"\0" * 5)
+    cubin = (SAMPLES / "plain.cubin").read_bytes()
+    member = b"plain.cubin/    0           0     0     644     %-10d`\n" % len(cubin)
+    save("code", "archive", b"!<arch>\n" + member + cubin + b"torn/ ")
+
+
 if __name__ == "__main__":
     rings()
+    code()
     streams()
     documents()
     traces()

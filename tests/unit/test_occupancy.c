@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "analyze/analyze.h"
+#include "analyze/occupancy.h"
 
 static const int32_t capabilities[][2] = {{5, 2}, {6, 0}, {7, 0},  {7, 5},  {8, 0}, {8, 6},
                                           {8, 9}, {9, 0}, {10, 0}, {11, 0}, {12, 0}};
@@ -233,6 +234,138 @@ static void absurd_launches_do_not_fit(void **state)
     assert_true(occupancy_of(&device, &shape, &blocks) == 0);
 }
 
+/* ---- what would change it ------------------------------------------------------------------------------ */
+
+static void every_limiter_that_equals_the_least_is_named(void **state)
+{
+    (void)state;
+    struct device device = occupancy_device(86);
+    struct occupancy o;
+    assert_true(occupancy_find(&o, &device, &(struct occupancy_launch){256, 40, 0, 0}));
+    assert_int_equal(o.blocks, 6);
+    assert_int_equal(o.limiters, 1 << LIMIT_WARPS | 1 << LIMIT_REGISTERS);
+    assert_int_equal(o.blocks_by[LIMIT_SHARED], 100); /* what is reserved for each block, alone */
+    assert_true(o.blocks_by[LIMIT_BARRIERS] == INT64_MAX);
+}
+
+static void barriers_limit_from_9_0_on(void **state)
+{
+    (void)state;
+    static const struct {
+        int32_t cc;
+        int64_t barriers, blocks;
+    } cases[] = {{90, 2, 32},  {90, 4, 16},  {90, 16, 4},  {100, 3, 21},
+                 {120, 1, 24}, {120, 2, 12}, {110, 16, 1}, {89, 16, 24}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct device device = occupancy_device(cases[i].cc);
+        struct occupancy o;
+        assert_true(occupancy_find(&o, &device, &(struct occupancy_launch){32, 16, 0, cases[i].barriers}));
+        assert_int_equal(o.blocks, cases[i].blocks);
+    }
+}
+
+static void refuse_case(int32_t cc, struct occupancy_launch launch, enum occupancy_refusal refusal)
+{
+    struct device device = occupancy_device(cc);
+    struct occupancy o;
+    assert_true(occupancy_find(&o, &device, &launch));
+    assert_int_equal(o.refusal, refusal);
+    assert_int_equal(o.blocks == 0, refusal != REFUSAL_NONE);
+    assert_int_equal(occupancy_refusal_text(refusal) == NULL, refusal == REFUSAL_NONE);
+}
+
+static void a_launch_that_cannot_be_says_why(void **state)
+{
+    (void)state;
+    refuse_case(90, (struct occupancy_launch){1024, 64, 232448, 0}, REFUSAL_NONE);
+    refuse_case(90, (struct occupancy_launch){1025, 16, 0, 0}, REFUSAL_THREADS);
+    refuse_case(90, (struct occupancy_launch){32, 256, 0, 0}, REFUSAL_REGISTERS);
+    refuse_case(90, (struct occupancy_launch){1024, 65, 0, 0}, REFUSAL_BLOCK_REGISTERS);
+    refuse_case(90, (struct occupancy_launch){32, 16, 232449, 0}, REFUSAL_SHARED);
+    refuse_case(90, (struct occupancy_launch){32, 16, 0, 65}, REFUSAL_BARRIERS);
+}
+
+/* The next step is exact: with it one more block fits, with one unit more it does not. */
+static void the_next_step_is_the_smallest_that_lets_a_block_in(void **state)
+{
+    (void)state;
+    static const struct occupancy_launch launches[] = {{256, 40, 8192, 0}, {128, 72, 0, 0},
+                                                       {64, 40, 40000, 1}, {192, 37, 12288, 0},
+                                                       {96, 168, 0, 4},    {256, 64, 57344, 0}};
+    int count, steps = 0;
+    const int32_t *all = occupancy_capabilities(&count);
+    for (int c = 0; c < count; c++) {
+        for (size_t i = 0; i < sizeof launches / sizeof *launches; i++) {
+            struct device device = occupancy_device(all[c]);
+            struct occupancy_next next;
+            struct occupancy now, less;
+            assert_true(occupancy_find(&now, &device, &launches[i]));
+            occupancy_next(&next, &device, &launches[i]);
+            if (!next.possible)
+                continue;
+            steps++;
+            assert_true(next.then.blocks > now.blocks);
+            struct occupancy_launch almost = next.launch;
+            almost.registers += next.registers;
+            assert_true(occupancy_find(&less, &device, &almost));
+            assert_true(!next.registers || less.blocks == now.blocks);
+            almost = next.launch;
+            almost.shared_bytes += next.shared;
+            assert_true(occupancy_find(&less, &device, &almost));
+            assert_true(!next.shared || less.blocks == now.blocks);
+        }
+    }
+    assert_true(steps > 20);
+}
+
+static void nothing_is_advised_where_the_sm_is_full(void **state)
+{
+    (void)state;
+    struct device device = occupancy_device(90);
+    struct occupancy_next next;
+    occupancy_next(&next, &device, &(struct occupancy_launch){256, 32, 0, 0});
+    assert_false(next.possible);
+    occupancy_next(&next, &device, &(struct occupancy_launch){32, 16, 0, 0}); /* at the limit of blocks */
+    assert_false(next.possible);
+}
+
+static void curves_agree_with_single_launches(void **state)
+{
+    (void)state;
+    struct occupancy_launch launch = {256, 40, 8192, 0};
+    struct occupancy_report report;
+    struct device device = occupancy_device(90);
+    struct occupancy o;
+    assert_true(occupancy_build(&report, 90, &launch));
+    assert_int_equal(report.by_block.count, 32);
+    vec_each (&report.by_block, step) {
+        assert_true(occupancy_find(&o, &device, &(struct occupancy_launch){step->most, 40, 8192, 0}));
+        assert_int_equal(o.blocks, step->blocks);
+    }
+    vec_each (&report.by_registers, step) {
+        assert_true(occupancy_find(&o, &device, &(struct occupancy_launch){256, step->most, 8192, 0}));
+        assert_int_equal(o.blocks, step->blocks);
+        assert_true(occupancy_find(&o, &device, &(struct occupancy_launch){256, step->most + 1, 8192, 0}));
+        assert_true(o.blocks < step->blocks);
+    }
+    vec_each (&report.by_shared, step) {
+        assert_true(occupancy_find(&o, &device, &(struct occupancy_launch){256, 40, step->most, 0}));
+        assert_int_equal(o.blocks, step->blocks);
+        assert_true(occupancy_find(&o, &device, &(struct occupancy_launch){256, 40, step->most + 1, 0}));
+        assert_true(o.blocks < step->blocks);
+    }
+    assert_true(report.by_registers.count == 7 && report.by_shared.count == 6);
+    assert_int_equal(report.free_registers, 40);
+    assert_int_equal(report.better_block, 0);
+    occupancy_release(&report);
+    assert_true(occupancy_build(&report, 90, &(struct occupancy_launch){1024, 40, 0, 0}));
+    assert_int_equal(report.better_block, 768);
+    assert_int_equal(report.free_registers, 64);
+    occupancy_release(&report);
+    assert_false(occupancy_build(&report, 130, &launch));
+    occupancy_release(&report);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -244,6 +377,12 @@ int main(void)
         cmocka_unit_test(a_chip_of_the_future_needs_all_its_limits),
         cmocka_unit_test(what_is_unknown_is_not_a_number),
         cmocka_unit_test(absurd_launches_do_not_fit),
+        cmocka_unit_test(every_limiter_that_equals_the_least_is_named),
+        cmocka_unit_test(barriers_limit_from_9_0_on),
+        cmocka_unit_test(a_launch_that_cannot_be_says_why),
+        cmocka_unit_test(the_next_step_is_the_smallest_that_lets_a_block_in),
+        cmocka_unit_test(nothing_is_advised_where_the_sm_is_full),
+        cmocka_unit_test(curves_agree_with_single_launches),
     };
     return cmocka_run_group_tests_name("occupancy", tests, NULL, NULL);
 }

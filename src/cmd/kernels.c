@@ -1,0 +1,152 @@
+/* warplight kernels: what limits a kernel and what to change. */
+#include "analyze/codes.h"
+#include "base/i18n.h"
+#include "cmd/codes.h"
+#include "cmd/read_run.h"
+#include "view/view.h"
+
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV };
+
+static const char *const format_names[] = {"text", "json", "csv", NULL};
+/* In the order of enum code_sort. */
+static const char *const sort_names[] = {"name",   "registers", "shared", "stack",
+                                         "spills", "occupancy", "size",   NULL};
+
+struct kernels_args {
+    int format;
+    const char *output;
+    const char *kernel;
+    const char *gpu;
+    const char *cc;
+    int64_t block;
+    int64_t shared;
+    int sort;
+    int64_t limit;
+    bool full_names;
+};
+
+static const struct kernels_args defaults = {.block = UNKNOWN, .shared = UNKNOWN, .limit = UNKNOWN};
+
+#define AT(field) offsetof(struct kernels_args, field)
+static const struct option options[] = {
+    {"format", 'f', OPTION_CHOICE, N_("FORMAT"), N_("text, json or csv (default: text)"), AT(format),
+     format_names},
+    {"output", 'o', OPTION_FILE, N_("FILE"), N_("write to FILE, not to standard output"), AT(output), NULL},
+    {"kernel", 'k', OPTION_TEXT, N_("PATTERN"),
+     N_("only kernels whose name holds PATTERN, or is like it if it has * or ?"), AT(kernel), NULL},
+    {"gpu", 'g', OPTION_TEXT, N_("ARCH"),
+     N_("say whether a GPU of that architecture can run them: sm_120, 12.0"), AT(gpu), NULL},
+    {"cc", 0, OPTION_TEXT, N_("X.Y"), N_("the same as --gpu"), AT(cc), NULL},
+    {"block", 'b', OPTION_COUNT, N_("THREADS"),
+     N_("occupancy of that many threads a block (default: what the code says, else 256)"), AT(block), NULL},
+    {"shared", 0, OPTION_BYTES, N_("BYTES"), N_("occupancy with that much dynamic shared memory a block"),
+     AT(shared), NULL},
+    {"sort", 0, OPTION_CHOICE, N_("WHAT"),
+     N_("what comes first: name, registers, shared, stack, spills, occupancy (lowest first) or size "
+        "(default: name)"),
+     AT(sort), sort_names},
+    {"limit", 'n', OPTION_COUNT, N_("ROWS"), N_("at most that many rows of a table"), AT(limit), NULL},
+    {"full-names", 0, OPTION_FLAG, NULL, N_("kernel names as they are, not shortened"), AT(full_names), NULL},
+    OPTION_END,
+};
+#undef AT
+
+static void print(const struct cli *cli, FILE *out, const struct report *report,
+                  const struct kernels_args *args, int32_t cc)
+{
+    struct view_options view = {.limit = args->limit, .full_names = args->full_names};
+    struct screen s;
+    switch ((enum format)args->format) {
+    case FORMAT_TEXT:
+        cli_screen(cli, &s, out);
+        text_codes(&s, report, &view, cc);
+        screen_flush(&s);
+        screen_release(&s);
+        break;
+    case FORMAT_JSON:
+        json_codes(out, report, &view, cc);
+        break;
+    case FORMAT_CSV:
+        csv_codes(out, report, &view);
+        break;
+    }
+}
+
+static bool lacks_image(const struct report *report)
+{
+    vec_each (&report->images, image)
+        if (image->fit == FIT_NO)
+            return true;
+    return false;
+}
+
+static int run_kernels(struct cli *cli, const void *values, struct err *err)
+{
+    const struct kernels_args *args = values;
+    struct code_options wanted = {
+        .kernel = args->kernel,
+        .block = args->block,
+        .shared = args->shared,
+        .sort = (enum code_sort)args->sort,
+    };
+    int rc = args->gpu ? capability_parse("gpu", args->gpu, &wanted.cc, err)
+                       : capability_parse("cc", args->cc, &wanted.cc, err);
+    if (rc < 0)
+        return rc;
+    if (args->block == 0)
+        return err_set(err, ERR_USAGE, NULL, -1, NULL, _("a block has at least one thread"));
+    struct run run;
+    struct report report = {0};
+    FILE *out = NULL;
+    run_init(&run);
+    rc = codes_read(&run, cli->operands, cli->operand_count, err);
+    if (rc == 0) {
+        codes_build(&report, &run, &wanted);
+        if (report.codes.count == 0)
+            rc = codes_none(args->kernel, err);
+    }
+    if (rc == 0)
+        rc = open_output(&out, args->output, cli->operands, cli->operand_count, err);
+    if (rc == 0) {
+        print(cli, out, &report, args, wanted.cc);
+        rc = close_output(out, args->output, err);
+    }
+    if (rc == 0 && lacks_image(&report))
+        rc = 1;
+    report_release(&report);
+    run_release(&run);
+    return rc;
+}
+
+static const struct example examples[] = {
+    {"warplight kernels ./app", N_("every kernel in a program: registers, spills, shared memory, occupancy")},
+    {"warplight kernels ./app --gpu sm_120", N_("why a new GPU says \"no kernel image\"")},
+    {"warplight kernels ~/.triton/cache --sort spills", N_("what Triton compiled, most spilled first")},
+    {"warplight kernels lib.so --kernel '*gemm*' --format json",
+     N_("some kernels of a library, for a program")},
+    {NULL, NULL},
+};
+
+static const struct exit_code exit_codes[] = {{1, N_("--gpu: it cannot run some of the kernels")}, {0, NULL}};
+static const char *const see_also[] = {"occupancy", "report", "explain", NULL};
+
+const struct command command_kernels = {
+    .name = "kernels",
+    .synopsis = N_("FILE…"),
+    .summary = N_("say what kernels take of a GPU, and what in them is slow"),
+    .description =
+        N_("Reads the GPU code of programs, libraries, PyTorch extensions, objects, archives, fatbins, "
+           "cubins and PTX, or of a folder such as Triton's cache, without a GPU and without NVIDIA's "
+           "tools: for each kernel and architecture its registers, shared memory, barriers, stack, "
+           "register spills with the source lines, theoretical occupancy, and which GPUs can run it."),
+    .options = options,
+    .defaults = &defaults,
+    .defaults_size = sizeof defaults,
+    .operand_kind = OPERAND_FILE,
+    .operands_min = 1,
+    .operands_max = -1,
+    .examples = examples,
+    .exit_codes = exit_codes,
+    .see_also = see_also,
+    .run = run_kernels,
+};
