@@ -53,6 +53,13 @@ static bool read_mappings(int folder, const char *mapped, address_list *images)
     return found;
 }
 
+/* A thread of the kernel does not; one has the pid that a process has in a PID namespace of its own. */
+static bool runs_program(int folder)
+{
+    char link[1];
+    return readlinkat(folder, "exe", link, sizeof link) > 0 || errno != ENOENT;
+}
+
 static void find_python(struct host_process *p, const address_list *images, struct remote_memory *memory,
                         struct intern *texts)
 {
@@ -82,7 +89,7 @@ enum host_access host_process_open(struct host_process *p, int64_t pid, const ch
     if (p->folder >= 0 && read_mappings(p->folder, mapped, &images)) {
         p->memory = openat(p->folder, "mem", O_RDONLY | O_CLOEXEC);
         access = p->memory >= 0 ? HOST_ACCESS : HOST_ACCESS_REFUSED;
-    } else if (errno == EACCES || errno == EPERM) {
+    } else if ((errno == EACCES || errno == EPERM) && runs_program(p->folder)) {
         access = HOST_ACCESS_REFUSED;
     }
     if (access == HOST_ACCESS) {
