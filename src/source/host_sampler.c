@@ -228,9 +228,9 @@ static void try_process(struct host_sampler *s, struct watched_process *p, int64
     if (p->open)
         watch_thread(s, &p->wanted);
     else if (access == HOST_ACCESS_REFUSED)
-        fail(s,
-             N_("host states and Python frames are missing: this user may not look into the program; run it "
-                "as the same user, with kernel.yama.ptrace_scope at 0 or 1"));
+        fail(s, N_("host states and Python frames are missing: this user may not look into the process with "
+                   "the program's pid; "
+                   "record as the same user, inside its container, with kernel.yama.ptrace_scope at 0 or 1"));
     else if (p->tries == TRIES)
         fail(s,
              N_("host states and Python frames are missing: the program's process is not in /proc under its "
