@@ -25,11 +25,11 @@
 #define RING_LATEST_NS (INT64_MAX / 4)
 
 enum {
-    RING_VERSION = 5,
+    RING_VERSION = 6,
     RING_SLOTS = 32,
     RING_SLOT_BYTES = 2 << 20,
     RING_TEXT_BYTES = 16 << 20,
-    RING_KINDS = 64, /* CUPTI activity kinds that records can have */
+    RING_KINDS = 72, /* CUPTI activity kinds that records can have, and our own */
     RING_MESSAGE_BYTES = 512,
     RING_HEADER_BYTES = 16 << 10,
 };
@@ -142,6 +142,46 @@ static inline uint64_t ring_schema_key(uint64_t domain, uint64_t schema)
 {
     return domain ^ (schema + 1) * 0xbf58476d1ce4e5b9u;
 }
+
+/* And where warps were, by instruction and by reason why they did not go on. */
+enum { RING_PC = 66, RING_PC_AT_ONCE = 13 };
+struct ring_pc {
+    uint32_t kind; /* RING_PC */
+    uint32_t count;
+    uint64_t function; /* RING_TEXT_HASH keys, as the names */
+    uint64_t cubin;    /* as CUPTI hashes it */
+    uint64_t pc;       /* bytes from the start of the function */
+    struct {
+        uint64_t name;
+        uint64_t samples;
+    } at[RING_PC_AT_ONCE];
+};
+
+/* And launches whose counters were measured, each followed by RING_COUNTERS of the same thread. */
+enum { RING_LAUNCH = 64, RING_COUNTERS = 65, RING_COUNTERS_AT_ONCE = 14 };
+enum ring_launch_flags { RING_LAUNCH_COOPERATIVE = 1 };
+struct ring_launch {
+    uint32_t kind; /* RING_LAUNCH */
+    uint32_t device;
+    uint64_t name;   /* RING_TEXT_HASH key */
+    int64_t number;  /* of the launch in its process, from 0 */
+    uint64_t stream; /* handle */
+    uint32_t context;
+    uint32_t grid[3], block[3];
+    uint32_t registers_per_thread, static_shared_bytes, dynamic_shared_bytes, local_bytes_per_thread;
+    uint32_t flags;    /* enum ring_launch_flags */
+    uint32_t counters; /* that follow */
+    uint32_t unused;
+};
+struct ring_counters {
+    uint32_t kind; /* RING_COUNTERS */
+    uint32_t count;
+    int64_t number; /* of the launch */
+    struct {
+        uint64_t name; /* RING_TEXT_HASH key */
+        double value;
+    } at[RING_COUNTERS_AT_ONCE];
+};
 
 /* Followed by length bytes and zeros up to a multiple of 8. */
 struct ring_text {

@@ -177,13 +177,11 @@ static void set_clocks(struct recorder *r)
     atomic_store_explicit(&r->ring->cupti_ns, (int64_t)cupti_ns, memory_order_release);
 }
 
-/* Finds CUPTI and has it use our buffers, once a process. */
-static bool open_cupti(struct recorder *r)
+/* Finds CUPTI, once a process. */
+static bool find_cupti(struct recorder *r)
 {
     const char *why;
     char detail[RING_MESSAGE_BYTES] = "";
-    if (r->opened)
-        return true;
     if (cupti_open(&r->cupti, &why, detail, sizeof detail) != 0) {
         fail(r, why, detail);
         return false;
@@ -193,6 +191,18 @@ static bool open_cupti(struct recorder *r)
     r->cupti.GetVersion(&r->cupti.version);
     r->ring->driver_version = cupti_driver_version();
     r->ring->cupti_version = r->cupti.version;
+    return true;
+}
+
+/* Has it use our buffers. */
+static bool open_cupti(struct recorder *r)
+{
+    if (r->opened)
+        return true;
+    if (!find_cupti(r))
+        return false;
+    if (r->options.counters)
+        return r->opened = true;
     if (r->cupti.SetThreadIdType)
         r->cupti.SetThreadIdType(CUPTI_THREAD_ID_SYSTEM);
     buffers_learn_sizes(r);
@@ -208,7 +218,7 @@ static void switch_on(struct recorder *r)
         return;
     buffers_prepare(r);
     set_clocks(r);
-    r->recording = enable_all(r);
+    r->recording = r->options.counters ? counters_start(r) : enable_all(r);
     if (r->recording)
         atomic_store_explicit(&r->ring->state, RING_RECORDING, memory_order_release);
 }
@@ -217,7 +227,10 @@ static void switch_on(struct recorder *r)
  * (cuptiFinalize) has crashed programs. */
 static void switch_off(struct recorder *r)
 {
-    disable_all(r);
+    if (r->options.counters)
+        counters_stop(r);
+    else
+        disable_all(r);
     activities_flush(r);
     r->recording = false;
 }
@@ -226,6 +239,10 @@ void activities_flush(struct recorder *r)
 {
     if (!r->recording)
         return;
+    if (r->options.counters) {
+        counters_flush(r, true);
+        return;
+    }
     buffers_flush_all(r);
     buffers_count_dropped(r, NULL, 0);
 }

@@ -34,6 +34,9 @@ static const struct symbol symbols[] = {
     SYMBOL(SetThreadIdType, 1),
     SYMBOL(ActivityEnableRuntimeApi, 1),
     SYMBOL(ActivityEnableDriverApi, 1),
+    SYMBOL(Subscribe, 1),
+    SYMBOL(Unsubscribe, 1),
+    SYMBOL(EnableCallback, 1),
 };
 
 static int open_at(struct cupti *cupti, const char *path, int flags)

@@ -27,6 +27,7 @@ enum { CUPTI_FLUSH_COMPLETED = 0, CUPTI_FLUSH_FORCED = 1 };
 enum { CUPTI_MAY_REFUSE_BUFFERS = 27 };
 
 typedef int cupti_result;
+typedef void cupti_callback(void *user, int domain, uint32_t cbid, const void *data);
 typedef void cupti_request_buffer(uint8_t **buffer, size_t *size, size_t *max_records);
 typedef void cupti_complete_buffer(void *context, uint32_t stream, uint8_t *buffer, size_t size,
                                    size_t valid);
@@ -56,6 +57,9 @@ struct cupti {
     cupti_result (*SetThreadIdType)(int type);
     cupti_result (*ActivityEnableRuntimeApi)(uint32_t cbid, uint8_t enable);
     cupti_result (*ActivityEnableDriverApi)(uint32_t cbid, uint8_t enable);
+    cupti_result (*Subscribe)(void **subscriber, cupti_callback *callback, void *user);
+    cupti_result (*Unsubscribe)(void *subscriber);
+    cupti_result (*EnableCallback)(uint32_t enable, void *subscriber, int domain, uint32_t cbid);
 };
 
 /* Opens the CUPTI that fits this process: the one that it has mapped already, then one beside the CUDA

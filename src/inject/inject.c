@@ -68,7 +68,10 @@ static void wait_for_change(struct ring *ring, uint32_t wanted, const struct tim
 static void keep_flowing(struct recorder *r)
 {
     records_flush(r);
-    if (atomic_load_explicit(&r->ring->state, memory_order_acquire) == RING_RECORDING) {
+    bool recording = atomic_load_explicit(&r->ring->state, memory_order_acquire) == RING_RECORDING;
+    if (recording && r->options.counters) {
+        counters_flush(r, false);
+    } else if (recording) {
         r->cupti.ActivityFlushAll(CUPTI_FLUSH_COMPLETED);
         allocations_look(r);
         buffers_count_dropped(r, NULL, 0);
@@ -149,6 +152,7 @@ static void after_fork_in_child(void)
     r->started = r->recording = r->tried = r->calls_named = false;
     pthread_mutex_init(&r->turn, NULL); /* the parent's helper may hold it */
     records_forget();
+    counters_forget();
     nvtx_forget();
     torch_forget();
     after_fork_in_parent();
@@ -211,6 +215,9 @@ static struct ring *open_ring(const char *folder, bool paused)
         ring->record_bytes[RING_MARK] = sizeof(struct ring_range);
         ring->record_bytes[RING_PAYLOAD_RANGE] = sizeof(struct ring_payload_range);
         ring->record_bytes[RING_OP] = sizeof(struct ring_op);
+        ring->record_bytes[RING_LAUNCH] = sizeof(struct ring_launch);
+        ring->record_bytes[RING_COUNTERS] = sizeof(struct ring_counters);
+        ring->record_bytes[RING_PC] = sizeof(struct ring_pc);
         ring->wanted = paused ? RING_PAUSE : RING_RECORD;
         atomic_thread_fence(memory_order_release); /* the collector looks for the magic first */
         memcpy(ring->magic, RING_MAGIC, sizeof ring->magic);

@@ -15,10 +15,15 @@ enum { KNOWN_POINTERS = 1 << 15 }; /* distinct texts that are remembered; a powe
 
 /* What `record` asks the library for, in RING_ENV_OPTIONS. */
 struct recorder_options {
-    bool paused;      /* "paused": touch CUPTI only once the collector says so */
-    bool graph_nodes; /* "graph-nodes": a record for each node of a graph rather than for each launch */
-    bool no_memory;   /* "no-memory": neither allocations nor the traffic of managed memory */
-    bool torch_ops;   /* "torch-ops": PyTorch's operators */
+    bool paused;       /* "paused": touch CUPTI only once the collector says so */
+    bool graph_nodes;  /* "graph-nodes": a record for each node of a graph rather than for each launch */
+    bool no_memory;    /* "no-memory": neither allocations nor the traffic of managed memory */
+    bool torch_ops;    /* "torch-ops": PyTorch's operators */
+    bool counters;     /* "counters": hardware counters of kernels, in place of activity */
+    bool deep;         /* "deep": also in several passes, and with the warp sampler */
+    uint32_t launches; /* "launches=N": of each distinct kernel that are measured; 0: all of them */
+    const char *words; /* all of them; "metric=NAME" and "deep=NAME" (more, for "deep") are read from it.
+                          Never freed */
 };
 
 struct recorder {
@@ -74,6 +79,16 @@ void activities_follow(struct recorder *r, uint32_t wanted);
 bool activities_will_start(struct recorder *r);
 /* Has CUPTI hand over everything, if it records. The caller holds r->turn. */
 void activities_flush(struct recorder *r);
+
+/* counters.c: measures kernels with hardware counters, in place of activity. False: it cannot, and said why.
+ */
+bool counters_start(struct recorder *r);
+/* Hands over what has been measured where no launch came for a while; wait: all of it. */
+void counters_flush(struct recorder *r, bool all);
+/* Measures no more. */
+void counters_stop(struct recorder *r);
+/* In the child of a fork: what there is belongs to the parent. */
+void counters_forget(void);
 
 /* buffers.c: CUPTI's callbacks. */
 void buffers_request(uint8_t **buffer, size_t *size, size_t *max_records);

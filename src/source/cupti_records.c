@@ -473,6 +473,12 @@ static uint32_t least_bytes(uint32_t kind)
         return sizeof(struct ring_payload_range);
     case RING_OP:
         return sizeof(struct ring_op);
+    case RING_LAUNCH:
+        return sizeof(struct ring_launch);
+    case RING_COUNTERS:
+        return sizeof(struct ring_counters);
+    case RING_PC:
+        return sizeof(struct ring_pc);
     default:
         return sizeof(uint32_t);
     }
@@ -530,6 +536,15 @@ static void on_record(struct cupti_records *r, struct run *run, uint32_t kind, c
     case RING_OP:
         on_op(r, run, record);
         break;
+    case RING_LAUNCH:
+        cupti_counters_launch(&r->counters, &r->texts, run, r->source, r->process, record);
+        break;
+    case RING_COUNTERS:
+        r->unknown += !cupti_counters_values(&r->counters, &r->texts, run, record);
+        break;
+    case RING_PC:
+        r->unknown += !cupti_counters_samples(&r->counters, &r->texts, run, record);
+        break;
     default:
         r->unknown++;
     }
@@ -544,6 +559,9 @@ void cupti_records_decode(struct cupti_records *r, struct run *run, const uint8_
         struct activity_kernel kernel;
         struct activity_device device;
         struct ring_payload_range range;
+        struct ring_launch launch;
+        struct ring_counters counters;
+        struct ring_pc pc;
         uint8_t bytes[256];
     } record;
     for (uint64_t at = 0; at + sizeof(uint32_t) <= valid;) {
@@ -570,5 +588,6 @@ void cupti_records_release(struct cupti_records *r)
 {
     cupti_texts_release(&r->texts);
     cupti_nccl_release(&r->nccl);
+    cupti_counters_release(&r->counters);
     cupti_memory_release(&r->memory);
 }

@@ -2,6 +2,7 @@
 #ifndef WARPLIGHT_SOURCE_CUPTI_RECORDS_H
 #define WARPLIGHT_SOURCE_CUPTI_RECORDS_H
 
+#include "source/cupti_counters.h"
 #include "source/cupti_memory.h"
 #include "source/cupti_nccl.h"
 #include "source/cupti_texts.h"
@@ -14,6 +15,7 @@ struct cupti_records {
     int64_t shift_ns;         /* added to CUPTI's times; UNKNOWN until the first record */
     struct cupti_memory memory;
     struct cupti_nccl nccl;
+    struct cupti_counters counters;
     struct cupti_texts texts;
     uint64_t log_length;  /* of the texts, when the slot that is being read was handed over */
     int64_t graphs_seen;  /* launches that were recorded whole */

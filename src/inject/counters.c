@@ -1,0 +1,551 @@
+/* Measures kernels with hardware counters while the program runs.
+ *
+ * In a context that is measured every launch becomes a range, which costs about a millisecond, and switching
+ * that on and off costs tens of them. So it is on while kernels come that have not been measured often
+ * enough, and off while there are none: a training loop soon runs at full speed. Measuring in several passes
+ * costs ten milliseconds a pass and launch, so each kernel gets it once; and the warp sampler, which cannot
+ * run beside either, gets the calm after that.
+ *
+ * While a context is measured, one launch at a time goes through it: that is what measuring does anyway, and
+ * it tells which range is which launch. What must not wait for itself is never measured: kernels of
+ * collectives, which wait for other GPUs. doc/internals/counters.md has the numbers behind the rules. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/i18n.h"
+#include "inject/launches.h"
+#include "inject/profiler.h"
+#include "inject/sampling.h"
+
+#define MS INT64_C(1000000)
+
+enum {
+    CONTEXTS = 64,
+    RANGES = 256,       /* of a session: each takes some 120 KB */
+    PATIENCE = 48,      /* launches that need no measuring, until it pays to stop */
+    FIRST_PATIENCE = 1, /* the same, until sampling starts; times PATIENCE_GROWS with every interruption */
+    PATIENCE_GROWS = 4,
+    DEEPENING = 256, /* launches without a replay, until others are measured again */
+};
+static const int64_t idle_ns = 200 * MS;      /* without a launch, until the helper takes what there is */
+static const int64_t replay_ns = 2500 * MS;   /* spent on kernels of which it is not known if they matter */
+static const int64_t sampling_ns = 2000 * MS; /* of sampling, in all */
+static const double share_that_matters = 0.01;
+
+enum mode { MODE_OFF, MODE_QUICK, MODE_DEEP, MODES };
+
+struct context {
+    void *handle; /* NULL: free */
+    pthread_mutex_t lock;
+    bool dead; /* cannot be measured, or no more */
+    uint32_t id;
+    int device;
+    enum mode mode; /* of the session that is open */
+    struct profiler profiler;
+    struct profiler_plan plans[MODES];
+    struct profiler_session session;
+    uint64_t *metric_names[MODES]; /* of the plans, as the ring knows them */
+    struct kernel *kernels;
+    struct launch launches[RANGES]; /* of the session */
+    uint32_t launch_count;
+    uint32_t idle; /* launches since the last one that was wanted */
+    int64_t last_ns, begun_ns;
+    /* for --deep */
+    struct sampling sampling;
+    bool settled;       /* there was a time without kernels to be measured: what matters is known */
+    uint32_t deepening; /* launches for which replays go before what costs a switch */
+    uint32_t patience;
+    double total_ns;    /* of all launches whose duration is known */
+    int64_t spent_ns;   /* on replays */
+    int64_t sampled_ns; /* in all */
+};
+
+static struct {
+    pthread_mutex_t lock; /* for new contexts */
+    void *subscriber;
+    struct driver driver;
+    struct context contexts[CONTEXTS];
+    _Atomic int64_t launches; /* of the process */
+} counters = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Set while we call CUPTI ourselves: what that launches is not the application's. */
+static __thread bool inside;
+
+static int64_t monotonic_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* ---- records --------------------------------------------------------------------------------------------
+ */
+
+static void add_device(struct recorder *r, int device)
+{
+    static char names[CONTEXTS][128]; /* the log knows texts by their address */
+    struct activity_device record;
+    char *name = names[device % CONTEXTS];
+    driver_describe(&counters.driver, device, &record, name);
+    record.name = (uint64_t)(uintptr_t)name;
+    texts_add_pointer(r, record.name);
+    atomic_store(&r->ring->record_bytes[ACTIVITY_DEVICE], (uint32_t)sizeof record);
+    records_add(r, &record, sizeof record);
+}
+
+/* In one piece: the collector reads slots in any order. */
+static void add_launch(struct recorder *r, const struct context *c, enum mode mode,
+                       const struct launch *launch, const double *values)
+{
+    enum { MOST = (PROFILER_METRICS + RING_COUNTERS_AT_ONCE - 1) / RING_COUNTERS_AT_ONCE };
+    struct {
+        struct ring_launch launch;
+        struct ring_counters counters[MOST];
+    } all;
+    const struct kernel *kernel = launch->kernel;
+    size_t records = 0, count = c->plans[mode].count;
+    all.launch = (struct ring_launch){.kind = RING_LAUNCH,
+                                      .device = (uint32_t)c->device,
+                                      .name = kernel->name,
+                                      .number = launch->number,
+                                      .stream = (uint64_t)(uintptr_t)launch->stream,
+                                      .context = c->id,
+                                      .registers_per_thread = kernel->registers,
+                                      .static_shared_bytes = kernel->static_shared_bytes,
+                                      .dynamic_shared_bytes = kernel->dynamic_shared_bytes,
+                                      .local_bytes_per_thread = kernel->local_bytes,
+                                      .flags = launch->flags,
+                                      .counters = (uint32_t)count};
+    memcpy(all.launch.grid, kernel->grid, sizeof kernel->grid);
+    memcpy(all.launch.block, kernel->block, sizeof kernel->block);
+    for (size_t i = 0; i < count; i++) {
+        struct ring_counters *record = &all.counters[i / RING_COUNTERS_AT_ONCE];
+        if (i % RING_COUNTERS_AT_ONCE == 0) {
+            *record = (struct ring_counters){.kind = RING_COUNTERS, .number = launch->number};
+            records++;
+        }
+        record->at[record->count].name = c->metric_names[mode][i];
+        record->at[record->count++].value = values[i];
+    }
+    records_add(r, &all, sizeof all.launch + records * sizeof *all.counters);
+}
+
+/* ---- sessions -------------------------------------------------------------------------------------------
+ */
+
+static void give_up(struct recorder *r, struct context *c, const struct refusal *why)
+{
+    c->dead = true;
+    c->mode = MODE_OFF;
+    recorder_note(r, why->why, why->detail);
+}
+
+static void take_values(struct recorder *r, struct context *c, enum mode mode, struct launch *launch,
+                        const double *values)
+{
+    struct kernel *kernel = launch->kernel;
+    add_launch(r, c, mode, launch, values);
+    /* The first metric of both sets is the duration, unless the user chose others. */
+    kernel->duration_ns = values[0] > 0 ? values[0] : 0;
+    kernel->deep = kernel->deep || mode == MODE_DEEP;
+}
+
+/* Ranges are numbered in the order of their launches; in replay CUPTI counts on over sessions. */
+static bool take_ranges(struct recorder *r, struct context *c, enum mode mode, size_t ranges)
+{
+    double values[PROFILER_METRICS];
+    int64_t first = INT64_MAX;
+    for (size_t i = 0; i < ranges; i++) {
+        int64_t order = profiler_order(&c->profiler, &c->session, i);
+        first = order >= 0 && order < first ? order : first;
+    }
+    for (size_t i = 0; i < ranges; i++) {
+        int64_t order = profiler_order(&c->profiler, &c->session, i) - first;
+        if (order < 0 || order >= c->launch_count)
+            return false;
+        struct launch *launch = &c->launches[order];
+        if (launch->kernel && profiler_values(&c->profiler, &c->session, i, values))
+            take_values(r, c, mode, launch, values);
+    }
+    return true;
+}
+
+/* The caller holds the context's lock, and the context is current. */
+static void stop(struct recorder *r, struct context *c)
+{
+    struct refusal why;
+    enum mode mode = c->mode;
+    if (mode == MODE_OFF)
+        return;
+    inside = true;
+    c->mode = MODE_OFF;
+    int64_t ranges = profiler_stop(&c->profiler, &c->session, &why);
+    if (ranges < 0) {
+        give_up(r, c, &why);
+    } else if (ranges != c->launch_count || !take_ranges(r, c, mode, (size_t)ranges)) {
+        refusal_set(&why, N_("some counters were dropped: which launch they belong to is not certain ({0})"),
+                    "%u launches, %lld ranges", c->launch_count, (long long)ranges);
+        recorder_note(r, why.why, why.detail);
+        atomic_fetch_add_explicit(&r->ring->dropped_here, c->launch_count, memory_order_relaxed);
+    }
+    if (mode == MODE_DEEP)
+        c->spent_ns += monotonic_ns() - c->begun_ns;
+    c->launch_count = 0;
+    inside = false;
+}
+
+static void start(struct recorder *r, struct context *c, enum mode mode)
+{
+    struct refusal why;
+    inside = true;
+    c->begun_ns = monotonic_ns();
+    c->launch_count = c->idle = 0;
+    if (profiler_start(&c->profiler, &c->session, &c->plans[mode], mode == MODE_DEEP,
+                       mode == MODE_DEEP ? 1 : RANGES, &why) == 0)
+        c->mode = mode;
+    else
+        give_up(r, c, &why);
+    inside = false;
+}
+
+static void start_sampling(struct recorder *r, struct context *c)
+{
+    struct refusal why;
+    inside = true;
+    c->begun_ns = monotonic_ns();
+    profiler_leave(&c->profiler, &c->session);
+    if (sampling_start(&c->sampling, r, c->handle, &why) != 0) {
+        recorder_note(r, why.why, why.detail);
+        c->sampled_ns = sampling_ns; /* not again */
+    }
+    inside = false;
+}
+
+static void stop_sampling(struct recorder *r, struct context *c)
+{
+    if (!c->sampling.is_on)
+        return;
+    struct refusal why;
+    inside = true;
+    if (sampling_stop(&c->sampling, r, &why) != 0)
+        recorder_note(r, why.why, why.detail);
+    c->sampled_ns += monotonic_ns() - c->begun_ns;
+    inside = false;
+}
+
+/* ---- contexts -------------------------------------------------------------------------------------------
+ */
+
+/* Words "metric=NAME" of the options. They are cut in place: the names live as long as the words. */
+static size_t read_metrics(char *words, const char *key, const char **metrics, size_t count)
+{
+    for (char *word = words; word && count < PROFILER_METRICS;) {
+        char *end = strchr(word, ',');
+        if (end)
+            *end = '\0';
+        if (strncmp(word, key, strlen(key)) == 0)
+            metrics[count++] = word + strlen(key);
+        word = end ? end + 1 : NULL;
+    }
+    return count;
+}
+
+static bool plan(struct recorder *r, struct context *c, enum mode mode, struct refusal *why)
+{
+    enum { MOST_PASSES = 64 };
+    const char *metrics[PROFILER_METRICS];
+    char *words = strdup(r->options.words), *more = strdup(r->options.words);
+    size_t count = words ? read_metrics(words, "metric=", metrics, 0) : 0;
+    if (mode == MODE_DEEP && more)
+        count = read_metrics(more, "deep=", metrics, count);
+    struct profiler_plan *p = &c->plans[mode];
+    if (profiler_plan(&c->profiler, metrics, count, mode == MODE_DEEP ? MOST_PASSES : 1, p, why) != 0)
+        return false;
+    c->metric_names[mode] = calloc(p->count, sizeof **c->metric_names);
+    refusal_set(why, N_("no hardware counters: no memory is left for them"), "%s", "");
+    for (size_t i = 0; c->metric_names[mode] && i < p->count; i++)
+        c->metric_names[mode][i] = texts_hash(r, p->metrics[i]);
+    return c->metric_names[mode] != NULL;
+}
+
+static bool prepare(struct recorder *r, struct context *c, struct refusal *why)
+{
+    if (counters.driver.CtxGetDevice(&c->device) != 0 ||
+        profiler_open(&c->profiler, &r->cupti, c->device, why) != 0 || !plan(r, c, MODE_QUICK, why) ||
+        (r->options.deep && !plan(r, c, MODE_DEEP, why)))
+        return false;
+    c->kernels = calloc(KERNELS, sizeof *c->kernels);
+    refusal_set(why, N_("no hardware counters: no memory is left for them"), "%s", "");
+    if (!c->kernels)
+        return false;
+    add_device(r, c->device);
+    return true;
+}
+
+static struct context *add_context(struct recorder *r, void *handle, uint32_t id, struct context *c)
+{
+    struct refusal why;
+    refusal_set(&why, N_("no hardware counters: the driver does not say which device it is"), "%s", "");
+    pthread_mutex_init(&c->lock, NULL);
+    c->id = id;
+    c->session.context = handle;
+    c->patience = FIRST_PATIENCE;
+    inside = true;
+    if (!prepare(r, c, &why))
+        give_up(r, c, &why);
+    inside = false;
+    __atomic_store_n(&c->handle, handle, __ATOMIC_RELEASE);
+    return c;
+}
+
+static struct context *known_context(const void *handle)
+{
+    for (int i = 0; i < CONTEXTS; i++)
+        if (__atomic_load_n(&counters.contexts[i].handle, __ATOMIC_ACQUIRE) == handle)
+            return &counters.contexts[i];
+    return NULL;
+}
+
+/* NULL: there are too many. */
+static struct context *find_context(struct recorder *r, void *handle, uint32_t id)
+{
+    struct context *found = known_context(handle);
+    if (found)
+        return found;
+    pthread_mutex_lock(&counters.lock);
+    found = known_context(handle);
+    struct context *place = found ? NULL : known_context(NULL);
+    if (place)
+        found = add_context(r, handle, id, place);
+    pthread_mutex_unlock(&counters.lock);
+    return found;
+}
+
+/* ---- what is measured -----------------------------------------------------------------------------------
+ */
+
+static bool matters(const struct context *c, const struct kernel *kernel)
+{
+    return kernel->launches > 1 && kernel->duration_ns * kernel->launches >= share_that_matters * c->total_ns;
+}
+
+static enum mode wanted_mode(const struct recorder *r, const struct context *c, const struct kernel *kernel)
+{
+    bool deep = r->options.deep;
+    if (kernel->excluded)
+        return MODE_OFF;
+    if (deep && !kernel->deep && (c->spent_ns < replay_ns || (c->settled && matters(c, kernel))))
+        return MODE_DEEP;
+    if (deep && (c->deepening || (kernel->deep && c->sampled_ns < sampling_ns)))
+        return MODE_OFF;
+    bool often = r->options.launches && kernel->measured >= r->options.launches;
+    return often ? MODE_OFF : MODE_QUICK;
+}
+
+/* Without kernels to be measured: is it calm enough for the sampler? */
+static void in_the_calm(struct recorder *r, struct context *c)
+{
+    if (!r->options.deep || c->mode != MODE_OFF)
+        return;
+    c->settled = true;
+    if (c->sampling.is_on && c->sampled_ns + monotonic_ns() - c->begun_ns > sampling_ns)
+        stop_sampling(r, c);
+    else if (!c->sampling.is_on && c->sampled_ns < sampling_ns && ++c->idle >= c->patience)
+        start_sampling(r, c);
+}
+
+/* Opens the session that a launch wants. */
+static void open_session(struct recorder *r, struct context *c, enum mode mode)
+{
+    if (c->sampling.is_on) {
+        stop_sampling(r, c);
+        c->patience *= PATIENCE_GROWS;
+    }
+    if (c->mode != MODE_OFF && c->mode != mode)
+        stop(r, c);
+    if (c->mode == MODE_OFF && !c->dead)
+        start(r, c, mode);
+}
+
+/* With the context's lock held. Returns whether it stays held until the launch is done. */
+static bool enter(struct recorder *r, struct context *c, uint32_t cbid, const struct callback_call *call,
+                  int64_t number)
+{
+    inside = true;
+    struct launch launch = launch_read(r, &counters.driver, c->device, c->kernels, cbid, call);
+    inside = false;
+    launch.number = number;
+    if (launch.is_capture)
+        return false;
+    if (launch.kernel) {
+        launch.kernel->launches++;
+        c->total_ns += launch.kernel->duration_ns;
+    }
+    enum mode mode = launch.kernel ? wanted_mode(r, c, launch.kernel) : MODE_OFF;
+    c->deepening = mode == MODE_DEEP ? DEEPENING : c->deepening - (c->deepening > 0);
+    /* A graph, or what waits for other GPUs, in a session would lose it, or wait for ever. */
+    if (!launch.is_single || (launch.kernel && launch.kernel->excluded))
+        stop(r, c);
+    if (mode != MODE_OFF)
+        open_session(r, c, mode);
+    else
+        in_the_calm(r, c);
+    if (c->mode == MODE_OFF || !launch.is_single)
+        return false;
+    if (mode == MODE_OFF)
+        launch.kernel = NULL;
+    c->launches[c->launch_count] = launch;
+    return true;
+}
+
+static void leave(struct recorder *r, struct context *c, bool launched)
+{
+    if (c->mode == MODE_OFF)
+        return;
+    if (launched) {
+        struct kernel *kernel = c->launches[c->launch_count++].kernel;
+        c->idle = kernel ? 0 : c->idle + 1;
+        if (kernel)
+            kernel->measured++;
+    }
+    c->last_ns = monotonic_ns();
+    if (c->mode == MODE_DEEP || c->launch_count == RANGES || c->idle >= PATIENCE)
+        stop(r, c);
+}
+
+/* ---- callbacks ------------------------------------------------------------------------------------------
+ */
+
+static void on_launch(struct recorder *r, uint32_t cbid, const struct callback_call *call)
+{
+    if (call->site == CALLBACK_ENTER)
+        *call->correlation_data = 0;
+    else if (*call->correlation_data == 0)
+        return;
+    struct context *c = call->context ? find_context(r, call->context, call->context_id) : NULL;
+    if (!c)
+        return;
+    if (call->site == CALLBACK_EXIT) {
+        leave(r, c, *(const int *)call->result == 0);
+        pthread_mutex_unlock(&c->lock);
+        return;
+    }
+    int64_t number = atomic_fetch_add_explicit(&counters.launches, 1, memory_order_relaxed);
+    if (c->dead)
+        return;
+    pthread_mutex_lock(&c->lock);
+    if (!c->dead && enter(r, c, cbid, call, number))
+        *call->correlation_data = 1; /* the lock stays held */
+    else
+        pthread_mutex_unlock(&c->lock);
+}
+
+static void on_context_end(struct recorder *r, const struct callback_resource_data *data)
+{
+    struct context *c = known_context(data->context);
+    if (!c)
+        return;
+    pthread_mutex_lock(&c->lock);
+    if (!c->dead) {
+        stop(r, c);
+        stop_sampling(r, c);
+        inside = true;
+        profiler_leave(&c->profiler, &c->session);
+        inside = false;
+    }
+    c->dead = true;
+    __atomic_store_n(&c->handle, (void *)c, __ATOMIC_RELEASE); /* a new context may get this address */
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* Another kernel's name may come to lie where one of this module was. */
+static void on_module_end(struct recorder *r, const struct callback_resource_data *data)
+{
+    struct context *c = known_context(data->context);
+    if (!c || c->dead)
+        return;
+    pthread_mutex_lock(&c->lock);
+    stop(r, c);
+    memset(c->kernels, 0, KERNELS * sizeof *c->kernels);
+    pthread_mutex_unlock(&c->lock);
+}
+
+static void on_call(void *user, int domain, uint32_t cbid, const void *data)
+{
+    struct recorder *r = user;
+    if (inside || atomic_load_explicit(&r->closed, memory_order_acquire))
+        return;
+    if (domain == CALLBACK_DOMAIN_DRIVER)
+        on_launch(r, cbid, data);
+    else if (domain == CALLBACK_DOMAIN_RESOURCE && cbid == CALLBACK_CONTEXT_DESTROY)
+        on_context_end(r, data);
+    else if (domain == CALLBACK_DOMAIN_RESOURCE && cbid == CALLBACK_MODULE_UNLOAD)
+        on_module_end(r, data);
+}
+
+/* ---- on and off -----------------------------------------------------------------------------------------
+ */
+
+static const uint32_t launch_calls[] = {
+    CALLBACK_LAUNCH_KERNEL,           CALLBACK_LAUNCH_KERNEL_PTSZ,       CALLBACK_LAUNCH_COOPERATIVE,
+    CALLBACK_LAUNCH_COOPERATIVE_PTSZ, CALLBACK_LAUNCH_COOPERATIVE_MULTI, CALLBACK_GRAPH_LAUNCH,
+    CALLBACK_GRAPH_LAUNCH_PTSZ,       CALLBACK_LAUNCH_KERNEL_EX,         CALLBACK_LAUNCH_KERNEL_EX_PTSZ};
+
+bool counters_start(struct recorder *r)
+{
+    struct refusal why;
+    refusal_set(&why, N_("no hardware counters: this CUPTI has no callbacks, or the driver is too old"), "%s",
+                "");
+    const struct cupti *cupti = &r->cupti;
+    cupti_result result = -1;
+    if (cupti->Subscribe && cupti->EnableCallback && driver_open(&counters.driver))
+        result = cupti->Subscribe(&counters.subscriber, on_call, r);
+    if (result > CUPTI_OK)
+        refusal_explain(&why, result, "cuptiSubscribe");
+    if (result != CUPTI_OK) {
+        recorder_note(r, why.why, why.detail);
+        atomic_store_explicit(&r->ring->state, RING_FAILED, memory_order_release);
+        return false;
+    }
+    for (size_t i = 0; i < sizeof launch_calls / sizeof *launch_calls; i++)
+        cupti->EnableCallback(1, counters.subscriber, CALLBACK_DOMAIN_DRIVER, launch_calls[i]);
+    cupti->EnableCallback(1, counters.subscriber, CALLBACK_DOMAIN_RESOURCE, CALLBACK_CONTEXT_DESTROY);
+    cupti->EnableCallback(1, counters.subscriber, CALLBACK_DOMAIN_RESOURCE, CALLBACK_MODULE_UNLOAD);
+    return true;
+}
+
+void counters_flush(struct recorder *r, bool all)
+{
+    for (int i = 0; i < CONTEXTS; i++) {
+        struct context *c = &counters.contexts[i];
+        void *before = NULL;
+        if (!__atomic_load_n(&c->handle, __ATOMIC_ACQUIRE) || pthread_mutex_trylock(&c->lock) != 0)
+            continue;
+        bool due = c->mode != MODE_OFF && (all || monotonic_ns() - c->last_ns > idle_ns);
+        bool sampled = c->sampling.is_on && all;
+        if (!c->dead && (due || sampled) && counters.driver.CtxPushCurrent(c->session.context) == 0) {
+            if (due)
+                stop(r, c);
+            if (sampled)
+                stop_sampling(r, c);
+            counters.driver.CtxPopCurrent(&before);
+        }
+        pthread_mutex_unlock(&c->lock);
+    }
+}
+
+void counters_stop(struct recorder *r)
+{
+    counters_flush(r, true);
+    if (counters.subscriber && r->cupti.Unsubscribe)
+        r->cupti.Unsubscribe(counters.subscriber);
+    counters.subscriber = NULL;
+}
+
+void counters_forget(void)
+{
+    memset(counters.contexts, 0, sizeof counters.contexts);
+    pthread_mutex_init(&counters.lock, NULL);
+}

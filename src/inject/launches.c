@@ -1,0 +1,96 @@
+#include "inject/launches.h"
+
+#include <string.h>
+
+/* Kernels of libraries in which GPUs wait for each other. */
+static bool waits_for_others(const char *symbol)
+{
+    static const char *const parts[] = {"nccl",     "nvshmem",   "cross_device_reduce",
+                                        "multimem", "allreduce", "all_reduce",
+                                        "one_shot", "two_shot"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strstr(symbol, parts[i]))
+            return true;
+    return false;
+}
+
+static void fill(struct recorder *r, const struct driver *d, int device, struct kernel *kernel,
+                 const char *symbol, const struct callback_launch_params *p)
+{
+    memcpy(kernel->grid, p->grid, sizeof kernel->grid);
+    memcpy(kernel->block, p->block, sizeof kernel->block);
+    kernel->dynamic_shared_bytes = p->dynamic_shared_bytes;
+    kernel->registers = driver_function_attribute(d, DRIVER_REGISTERS, p->function, device);
+    kernel->static_shared_bytes =
+        driver_function_attribute(d, DRIVER_STATIC_SHARED_BYTES, p->function, device);
+    kernel->local_bytes = driver_function_attribute(d, DRIVER_LOCAL_BYTES, p->function, device);
+    kernel->name = texts_hash(r, symbol);
+    kernel->excluded = waits_for_others(symbol);
+    kernel->symbol = symbol;
+}
+
+static bool is_same(const struct kernel *kernel, const char *symbol, const struct callback_launch_params *p)
+{
+    return kernel->symbol == symbol && memcmp(kernel->grid, p->grid, sizeof kernel->grid) == 0 &&
+           memcmp(kernel->block, p->block, sizeof kernel->block) == 0 &&
+           kernel->dynamic_shared_bytes == p->dynamic_shared_bytes;
+}
+
+static struct kernel *find(struct recorder *r, const struct driver *d, int device, struct kernel *kernels,
+                           const char *symbol, const struct callback_launch_params *p)
+{
+    enum { MOST_TRIES = 16 };
+    uint64_t hash = (uint64_t)(uintptr_t)symbol;
+    for (int i = 0; i < 3; i++)
+        hash = (hash ^ ((uint64_t)p->grid[i] << 32 | p->block[i])) * 0x9e3779b97f4a7c15u;
+    for (uint32_t i = 0, at = (uint32_t)(hash >> 32); i < MOST_TRIES; i++, at++) {
+        struct kernel *kernel = &kernels[at & (KERNELS - 1)];
+        if (!kernel->symbol)
+            fill(r, d, device, kernel, symbol, p);
+        if (is_same(kernel, symbol, p))
+            return kernel;
+    }
+    return NULL;
+}
+
+/* The parameters of all calls in one form; false: not of a single kernel. */
+static bool read_params(uint32_t cbid, const void *params, struct callback_launch_params *out)
+{
+    switch (cbid) {
+    case CALLBACK_LAUNCH_KERNEL:
+    case CALLBACK_LAUNCH_KERNEL_PTSZ:
+    case CALLBACK_LAUNCH_COOPERATIVE:
+    case CALLBACK_LAUNCH_COOPERATIVE_PTSZ:
+        memcpy(out, params, sizeof *out);
+        return true;
+    case CALLBACK_LAUNCH_KERNEL_EX:
+    case CALLBACK_LAUNCH_KERNEL_EX_PTSZ: {
+        const struct callback_launch_ex_params *ex = params;
+        *out = (struct callback_launch_params){.function = ex->function,
+                                               .dynamic_shared_bytes = ex->config->dynamic_shared_bytes,
+                                               .stream = ex->config->stream};
+        memcpy(out->grid, ex->config->grid, sizeof out->grid);
+        memcpy(out->block, ex->config->block, sizeof out->block);
+        return true;
+    }
+    default:
+        return false;
+    }
+}
+
+struct launch launch_read(struct recorder *r, const struct driver *driver, int device, struct kernel *kernels,
+                          uint32_t cbid, const struct callback_call *call)
+{
+    struct callback_launch_params params;
+    struct launch launch = {.is_single = read_params(cbid, call->params, &params)};
+    if (!launch.is_single)
+        return launch;
+    int status = 0;
+    launch.stream = params.stream;
+    launch.is_capture = driver->StreamIsCapturing(params.stream, &status) == 0 && status != 0;
+    if (cbid == CALLBACK_LAUNCH_COOPERATIVE || cbid == CALLBACK_LAUNCH_COOPERATIVE_PTSZ)
+        launch.flags = RING_LAUNCH_COOPERATIVE;
+    if (call->symbol && !launch.is_capture)
+        launch.kernel = find(r, driver, device, kernels, call->symbol, &params);
+    return launch;
+}

@@ -1,0 +1,207 @@
+#include "source/cupti_counters.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Beyond, it is not a count: sums must not overflow. */
+static const uint64_t most_samples = UINT64_C(1) << 48;
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), part = strlen(end);
+    return length >= part && strcmp(text + length - part, end) == 0;
+}
+
+/* Names are unit__quantity.rollup.submetric; the last part decides whether it is still the quantity. */
+const char *counters_unit(const char *name)
+{
+    bool per_second = ends_with(name, ".per_second");
+    if (ends_with(name, ".pct") || strstr(name, ".pct_of_peak_sustained"))
+        return "%";
+    if (ends_with(name, ".ratio") || strstr(name, ".per_cycle_") || strstr(name, ".peak_sustained"))
+        return NULL;
+    if (strstr(name, "time_duration"))
+        return "ns";
+    if (strstr(name, "__bytes") || strstr(name, "_bytes_"))
+        return per_second ? "byte/s" : "byte";
+    if (strstr(name, "__cycles_"))
+        return per_second ? "hz" : "cycle";
+    return NULL;
+}
+
+/* ---- launches -------------------------------------------------------------------------------------------
+ */
+
+void cupti_counters_launch(struct cupti_counters *c, const struct cupti_texts *texts, struct run *run,
+                           uint32_t source, uint32_t process, const struct ring_launch *launch)
+{
+    struct shape shape = {.regs_per_thread = launch->registers_per_thread,
+                          .shared_static_bytes = launch->static_shared_bytes,
+                          .shared_dynamic_bytes = launch->dynamic_shared_bytes,
+                          .local_bytes_per_thread = launch->local_bytes_per_thread,
+                          .occupancy_percent = -1};
+    memcpy(shape.grid, launch->grid, sizeof shape.grid);
+    memcpy(shape.block, launch->block, sizeof shape.block);
+    vec_push(&run->profiles, ((struct kernel_profile){
+                                 .source = source,
+                                 .device = run_device(run, source, launch->device),
+                                 .process = process,
+                                 .name = cupti_texts_hashed(texts, launch->name, run, "(name lost)"),
+                                 .shape = run_shape(run, &shape),
+                                 .code = NONE,
+                                 .launch = launch->number,
+                                 .launches = 1,
+                             }));
+    c->profile = (uint32_t)run->profiles.count;
+}
+
+static void add_counter(struct run *run, uint32_t profile, uint32_t name, double value)
+{
+    size_t row = counter_table_add(&run->counters);
+    const char *unit = counters_unit(run_text(run, name));
+    run->counters.profile[row] = profile;
+    run->counters.name[row] = name;
+    run->counters.unit[row] = unit ? intern_puts(&run->strings, unit) : 0;
+    /* A share of nothing is not a number. */
+    run->counters.state[row] = isfinite(value) ? COUNTER_VALUE : COUNTER_UNDEFINED;
+    run->counters.value[row] = isfinite(value) ? value : 0;
+}
+
+bool cupti_counters_values(struct cupti_counters *c, const struct cupti_texts *texts, struct run *run,
+                           const struct ring_counters *values)
+{
+    if (c->profile == 0 || run->profiles.at[c->profile - 1].launch != values->number ||
+        values->count > RING_COUNTERS_AT_ONCE)
+        return false;
+    for (uint32_t i = 0; i < values->count; i++)
+        add_counter(run, c->profile - 1, cupti_texts_hashed(texts, values->at[i].name, run, "(name lost)"),
+                    values->at[i].value);
+    return true;
+}
+
+/* ---- samples --------------------------------------------------------------------------------------------
+ */
+
+static uint32_t find_place(struct cupti_counters *c, struct run *run, uint32_t function,
+                           const struct ring_pc *pc)
+{
+    uint64_t key = hash_pair(hash_pair(pc->cubin, pc->pc), function);
+    uint32_t found = map_get(&c->places, key);
+    if (found != MAP_ABSENT)
+        return found;
+    size_t row = place_table_add(&run->places);
+    run->places.code[row] = run->places.inlined[row] = NONE;
+    run->places.function[row] = function;
+    run->places.pc[row] = pc->pc;
+    map_set(&c->places, key, (uint32_t)row);
+    return (uint32_t)row;
+}
+
+bool cupti_counters_samples(struct cupti_counters *c, const struct cupti_texts *texts, struct run *run,
+                            const struct ring_pc *pc)
+{
+    if (pc->count > RING_PC_AT_ONCE)
+        return false;
+    uint32_t place = find_place(c, run, cupti_texts_hashed(texts, pc->function, run, "(name lost)"), pc);
+    for (uint32_t i = 0; i < pc->count; i++) {
+        uint32_t name = cupti_texts_hashed(texts, pc->at[i].name, run, "(name lost)");
+        uint64_t key = (uint64_t)place << 32 | name;
+        uint32_t row = map_get(&c->samples, key);
+        if (row == MAP_ABSENT) {
+            row = (uint32_t)place_counter_table_add(&run->place_counters);
+            run->place_counters.profile[row] = NONE;
+            run->place_counters.place[row] = place;
+            run->place_counters.name[row] = name;
+            map_set(&c->samples, key, row);
+        }
+        run->place_counters.value[row] += (double)(pc->at[i].samples < most_samples ? pc->at[i].samples : 0);
+    }
+    return true;
+}
+
+void cupti_counters_release(struct cupti_counters *c)
+{
+    map_release(&c->places);
+    map_release(&c->samples);
+}
+
+/* ---- when everything is there ---------------------------------------------------------------------------
+ */
+
+static uint64_t kernel_key(const struct run *run, uint32_t profile)
+{
+    const struct kernel_profile *p = &run->profiles.at[profile];
+    return hash_pair(hash_pair(p->name, p->shape), hash_pair(p->device, p->process));
+}
+
+static uint32_t *count_counters(const struct run *run)
+{
+    uint32_t *counters = mem_zalloc(run->profiles.count, sizeof *counters);
+    for (size_t row = 0; row < run->counters.count; row++)
+        counters[run->counters.profile[row]]++;
+    return counters;
+}
+
+void counters_prefer_unreplayed(struct run *run)
+{
+    struct map fewest = {0}, plain = {0}; /* kernel → its fewest counters; kernel and name → row */
+    uint32_t *counters = count_counters(run);
+    for (uint32_t i = 0; i < run->profiles.count; i++) {
+        uint32_t before = map_get(&fewest, kernel_key(run, i));
+        if (before == MAP_ABSENT || counters[i] < before)
+            map_set(&fewest, kernel_key(run, i), counters[i]);
+    }
+    for (size_t row = 0; row < run->counters.count; row++) {
+        uint32_t profile = run->counters.profile[row];
+        uint64_t key = kernel_key(run, profile);
+        if (counters[profile] == map_get(&fewest, key))
+            map_set(&plain, hash_pair(key, run->counters.name[row]), (uint32_t)row);
+    }
+    for (size_t row = 0; row < run->counters.count; row++) {
+        uint64_t key = hash_pair(kernel_key(run, run->counters.profile[row]), run->counters.name[row]);
+        uint32_t better = map_get(&plain, key);
+        if (better != MAP_ABSENT &&
+            counters[run->counters.profile[row]] > counters[run->counters.profile[better]]) {
+            run->counters.value[row] = run->counters.value[better];
+            run->counters.state[row] = run->counters.state[better];
+        }
+    }
+    map_release(&fewest);
+    map_release(&plain);
+    free(counters);
+}
+
+/* The launch of each function with the most counters: name → profile. */
+static void choose_profiles(const struct run *run, struct map *chosen)
+{
+    uint32_t *counters = count_counters(run);
+    for (uint32_t i = 0; i < run->profiles.count; i++) {
+        uint32_t before = map_get(chosen, run->profiles.at[i].name);
+        if (before == MAP_ABSENT || counters[i] > counters[before])
+            map_set(chosen, run->profiles.at[i].name, i);
+    }
+    free(counters);
+}
+
+void counters_assign_samples(struct run *run)
+{
+    struct map chosen = {0}, sums = {0};
+    choose_profiles(run, &chosen);
+    for (size_t row = 0; row < run->place_counters.count; row++) {
+        uint32_t function = run->places.function[run->place_counters.place[row]];
+        uint32_t profile = map_get(&chosen, function), name = run->place_counters.name[row];
+        if (run->place_counters.profile[row] != NONE || profile == MAP_ABSENT)
+            continue;
+        run->place_counters.profile[row] = profile;
+        uint64_t key = (uint64_t)profile << 32 | name;
+        uint32_t sum = map_get(&sums, key);
+        if (sum == MAP_ABSENT) {
+            sum = (uint32_t)run->counters.count;
+            add_counter(run, profile, name, 0);
+            map_set(&sums, key, sum);
+        }
+        run->counters.value[sum] += run->place_counters.value[row];
+    }
+    map_release(&chosen);
+    map_release(&sums);
+}

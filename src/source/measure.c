@@ -1,0 +1,91 @@
+#include "source/measure.h"
+
+#include <signal.h>
+#include <time.h>
+
+#include "base/i18n.h"
+#include "source/counter_sets.h"
+#include "source/facts.h"
+
+static void add_words(struct str *words, const struct measure_options *options)
+{
+    str_addf(words, "counters,launches=%u", options->launches);
+    for (size_t i = 0; i < counters_quick_count && !options->metrics; i++)
+        str_addf(words, ",metric=%s", counters_quick[i]);
+    for (const char *metric = options->metrics; metric && *metric;) {
+        size_t length = strcspn(metric, ",");
+        if (length)
+            str_addf(words, ",metric=%.*s", (int)length, metric);
+        metric += length + (metric[length] == ',');
+    }
+    for (size_t i = 0; i < counters_deep_count && options->deep; i++)
+        str_addf(words, "%s,deep=%s", i ? "" : ",deep", counters_deep[i]);
+}
+
+/* The signals that ask for an end. They are waited for, so that none can be lost between look and sleep. */
+static void choose_signals(sigset_t *signals)
+{
+    static const int all[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+    sigemptyset(signals);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct sigaction before;
+        bool ignored = sigaction(all[i], NULL, &before) == 0 && before.sa_handler == SIG_IGN;
+        if (!ignored) /* by whoever started us, and so by the program */
+            sigaddset(signals, all[i]);
+    }
+}
+
+static void pass_on_next_signal(struct measure *m, const sigset_t *signals)
+{
+    const struct timespec pause = {.tv_nsec = 20 * 1000 * 1000};
+    siginfo_t info = {0};
+    int signal = sigtimedwait(signals, &info, &pause);
+    /* What the terminal sends, the kernel has sent to the target, too. */
+    bool from_terminal = (signal == SIGINT || signal == SIGQUIT) && info.si_code == SI_KERNEL;
+    if (signal > 0 && !from_terminal)
+        target_signal(&m->target, signal);
+}
+
+static void follow(struct measure *m, struct run *run, const sigset_t *signals)
+{
+    while (target_poll(&m->target), !m->target.ended) {
+        pass_on_next_signal(m, signals);
+        collect_drain(&m->collect, run);
+    }
+    collect_finish(&m->collect, run);
+    counters_prefer_unreplayed(run);
+    counters_assign_samples(run);
+    collect_facts(&m->collect, run);
+}
+
+int measure_run(struct measure *m, struct run *run, const struct measure_options *options, char *const *argv,
+                struct err *err)
+{
+    struct str library = {0}, words = {0};
+    sigset_t signals, before;
+    *m = (struct measure){.collect.folder.fd = -1};
+    uint32_t source = run_add_source(run, argv[0], "warplight counters");
+    choose_signals(&signals);
+    /* Before it starts: a signal in between would end only one of us. */
+    sigprocmask(SIG_BLOCK, &signals, &before);
+    int rc = target_find_library(&library, err);
+    if (rc == 0)
+        rc = collect_open(&m->collect, source, err);
+    if (rc == 0) {
+        facts_add(run, source, argv);
+        add_words(&words, options);
+        rc = target_start(&m->target, argv, str_text(&library), str_text(&m->collect.folder.path),
+                          str_text(&words), &before, err);
+    }
+    if (rc == 0)
+        follow(m, run, &signals);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    str_release(&words);
+    str_release(&library);
+    return rc;
+}
+
+void measure_release(struct measure *m)
+{
+    collect_close(&m->collect);
+}

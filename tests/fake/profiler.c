@@ -1,0 +1,502 @@
+/* Stand-ins for CUPTI's callbacks, Range Profiler and PC sampling, with the manners that hardware showed
+ * (doc/internals/counters.md): a graph in a session loses it, ranges and samples exclude each other, kernels
+ * of a session are counted once a launch. It proves no number.
+ *
+ * FAKE_PROFILER_REFUSE=CALL=CODE  that call fails with that code
+ * FAKE_PROFILER_FLAG=NAME         DeviceSupported says no to architecture, sli, vgpu, confidential, cmp, wsl
+ * FAKE_PROFILER_UNKNOWN=TEXT      the chip has no metric whose name has TEXT
+ * FAKE_PROFILER_PASS=N            so many metrics fit in a pass (32)
+ * FAKE_PROFILER_LOG=FILE          what the application felt: one letter a call: S start, P stop of a session,
+ * r a launch that was measured, m one that was replayed, l one that was not, s sampled, g a graph */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "capture/profiler.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+enum { MOST_RANGES = 512, MOST_METRICS = 128 };
+enum { OK = 0, INVALID_PARAMETER = 1, INVALID_OPERATION = 7, UNKNOWN_ERROR = 999 };
+
+typedef void callback(void *user, int domain, uint32_t cbid, const void *data);
+
+struct host {
+    size_t passes;
+};
+
+struct range_object {
+    bool started, spoilt, replays;
+    size_t ranges, most, counted_before;
+    double durations[MOST_RANGES];
+    uint8_t *data;
+};
+
+/* What a counter data image holds here. */
+struct image {
+    size_t ranges, first;
+    double durations[MOST_RANGES];
+};
+
+static struct {
+    pthread_mutex_t lock;
+    callback *called;
+    void *user;
+    struct range_object *object; /* of the one context */
+    bool pc_enabled, pc_started, range_used;
+    struct pc_sampling_data *pc_data;
+    size_t sampled;
+    char name[64];
+} fake = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void note(char letter)
+{
+    const char *path = getenv("FAKE_PROFILER_LOG");
+    int fd = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
+    if (fd < 0)
+        return;
+    ssize_t written = write(fd, &letter, 1);
+    (void)written;
+    close(fd);
+}
+
+static int refusal(const char *call)
+{
+    const char *refuse = getenv("FAKE_PROFILER_REFUSE");
+    size_t length = strlen(call);
+    return refuse && strncmp(refuse, call, length) == 0 && refuse[length] == '='
+               ? (int)strtol(refuse + length + 1, NULL, 10)
+               : 0;
+}
+
+#define REFUSE()                                                                                             \
+    do {                                                                                                     \
+        int code_ = refusal(__func__);                                                                       \
+        if (code_)                                                                                           \
+            return code_;                                                                                    \
+    } while (0)
+
+/* ---- what the test program calls -------------------------------------------------------------------------
+ */
+
+EXPORT int fake_kernel(void *context, const char *symbol, uint32_t grid, uint32_t block, double duration_ns,
+                       void *stream);
+EXPORT int fake_graph_launch(void *context);
+EXPORT void fake_context_end(void *context);
+
+static void run_kernel(const char *symbol, double duration_ns)
+{
+    struct range_object *o = fake.object;
+    if (o && o->started) {
+        if (o->ranges < o->most)
+            o->durations[o->ranges++] = duration_ns;
+        note(o->replays ? 'm' : 'r');
+    } else if (fake.pc_started) {
+        fake.sampled++;
+        snprintf(fake.name, sizeof fake.name, "%s", symbol);
+        note('s');
+    } else {
+        note('l');
+    }
+}
+
+static void tell(const struct callback_call *call, uint32_t cbid)
+{
+    if (fake.called)
+        fake.called(fake.user, CALLBACK_DOMAIN_DRIVER, cbid, call);
+}
+
+int fake_kernel(void *context, const char *symbol, uint32_t grid, uint32_t block, double duration_ns,
+                void *stream)
+{
+    struct callback_launch_params params = {
+        .function = (void *)1, .grid = {grid, 1, 1}, .block = {block, 1, 1}, .stream = stream};
+    int result = 0;
+    uint64_t data = 0;
+    struct callback_call call = {.site = CALLBACK_ENTER,
+                                 .params = &params,
+                                 .result = &result,
+                                 .symbol = symbol,
+                                 .context = context,
+                                 .context_id = 1,
+                                 .correlation_data = &data};
+    tell(&call, CALLBACK_LAUNCH_KERNEL);
+    bool captured = stream == (void *)2;
+    pthread_mutex_lock(&fake.lock);
+    if (grid == 0)
+        result = 1; /* an invalid launch */
+    else if (!captured)
+        run_kernel(symbol, duration_ns);
+    pthread_mutex_unlock(&fake.lock);
+    call.site = CALLBACK_EXIT;
+    tell(&call, CALLBACK_LAUNCH_KERNEL);
+    return result;
+}
+
+int fake_graph_launch(void *context)
+{
+    int result = 0;
+    uint64_t data = 0;
+    struct callback_call call = {
+        .result = &result, .context = context, .context_id = 1, .correlation_data = &data, .params = &result};
+    tell(&call, CALLBACK_GRAPH_LAUNCH);
+    note('g');
+    if (fake.object && fake.object->started)
+        fake.object->spoilt = true;
+    call.site = CALLBACK_EXIT;
+    tell(&call, CALLBACK_GRAPH_LAUNCH);
+    return result;
+}
+
+void fake_context_end(void *context)
+{
+    struct callback_resource_data data = {.context = context};
+    if (fake.called)
+        fake.called(fake.user, CALLBACK_DOMAIN_RESOURCE, CALLBACK_CONTEXT_DESTROY, &data);
+}
+
+/* ---- callbacks ------------------------------------------------------------------------------------------
+ */
+
+EXPORT int cuptiSubscribe(void **subscriber, callback *called, void *user);
+EXPORT int cuptiUnsubscribe(void *subscriber);
+EXPORT int cuptiEnableCallback(uint32_t enable, void *subscriber, int domain, uint32_t cbid);
+
+int cuptiSubscribe(void **subscriber, callback *called, void *user)
+{
+    REFUSE();
+    *subscriber = &fake;
+    fake.called = called;
+    fake.user = user;
+    return OK;
+}
+
+int cuptiUnsubscribe(void *subscriber)
+{
+    fake.called = NULL;
+    return subscriber == &fake ? OK : INVALID_PARAMETER;
+}
+
+int cuptiEnableCallback(uint32_t enable, void *subscriber, int domain, uint32_t cbid)
+{
+    (void)enable, (void)domain, (void)cbid;
+    return subscriber == &fake ? OK : INVALID_PARAMETER;
+}
+
+/* ---- host -----------------------------------------------------------------------------------------------
+ */
+
+EXPORT int cuptiProfilerInitialize(struct profiler_plain *p);
+EXPORT int cuptiProfilerDeviceSupported(struct profiler_device_supported *p);
+EXPORT int cuptiDeviceGetChipName(struct profiler_chip *p);
+EXPORT int cuptiProfilerHostInitialize(struct profiler_host_initialize *p);
+EXPORT int cuptiProfilerHostDeinitialize(struct profiler_host_object *p);
+EXPORT int cuptiProfilerHostGetSupportedChips(struct profiler_host_chips *p);
+EXPORT int cuptiProfilerHostConfigAddMetrics(struct profiler_host_add *p);
+EXPORT int cuptiProfilerHostGetConfigImageSize(struct profiler_host_config_size *p);
+EXPORT int cuptiProfilerHostGetConfigImage(struct profiler_host_config *p);
+EXPORT int cuptiProfilerHostGetNumOfPasses(struct profiler_host_passes *p);
+EXPORT int cuptiProfilerHostEvaluateToGpuValues(struct profiler_host_evaluate *p);
+
+int cuptiProfilerInitialize(struct profiler_plain *p)
+{
+    REFUSE();
+    return p->size ? OK : INVALID_PARAMETER;
+}
+
+int cuptiProfilerDeviceSupported(struct profiler_device_supported *p)
+{
+    const char *flag = getenv("FAKE_PROFILER_FLAG");
+    struct {
+        const char *name;
+        int32_t *at;
+    } flags[] = {{"architecture", &p->architecture}, {"sli", &p->sli}, {"vgpu", &p->vgpu},
+                 {"confidential", &p->confidential}, {"cmp", &p->cmp}, {"wsl", &p->wsl}};
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        *flags[i].at = flag && strcmp(flag, flags[i].name) == 0 ? PROFILER_SUPPORT_NO : PROFILER_SUPPORT_YES;
+    return OK;
+}
+
+int cuptiDeviceGetChipName(struct profiler_chip *p)
+{
+    p->name = "GH100";
+    return OK;
+}
+
+int cuptiProfilerHostInitialize(struct profiler_host_initialize *p)
+{
+    REFUSE();
+    if (strcmp(p->chip, "GH100") != 0 && strcmp(p->chip, "GA100") != 0)
+        return 46;
+    p->object = calloc(1, sizeof(struct host));
+    return OK;
+}
+
+int cuptiProfilerHostDeinitialize(struct profiler_host_object *p)
+{
+    free(p->object);
+    return OK;
+}
+
+int cuptiProfilerHostGetSupportedChips(struct profiler_host_chips *p)
+{
+    static const char *const chips[] = {"GA100", "GH100"};
+    p->count = 2;
+    p->names = chips;
+    return OK;
+}
+
+int cuptiProfilerHostConfigAddMetrics(struct profiler_host_add *p)
+{
+    const char *unknown = getenv("FAKE_PROFILER_UNKNOWN"), *pass = getenv("FAKE_PROFILER_PASS");
+    size_t each = pass ? strtoul(pass, NULL, 10) : 32;
+    for (size_t i = 0; i < p->count; i++)
+        if (!strstr(p->metrics[i], "__") || (unknown && strstr(p->metrics[i], unknown)))
+            return INVALID_PARAMETER;
+    ((struct host *)p->object)->passes = (p->count + each - 1) / each;
+    return OK;
+}
+
+int cuptiProfilerHostGetConfigImageSize(struct profiler_host_config_size *p)
+{
+    p->bytes = sizeof(size_t);
+    return OK;
+}
+
+int cuptiProfilerHostGetConfigImage(struct profiler_host_config *p)
+{
+    memcpy(p->image, &((struct host *)p->object)->passes, sizeof(size_t));
+    return OK;
+}
+
+int cuptiProfilerHostGetNumOfPasses(struct profiler_host_passes *p)
+{
+    memcpy(&p->passes, p->image, sizeof p->passes);
+    return OK;
+}
+
+/* The first metric is the duration; the others their number, but the last one, which is a share of nothing.
+ */
+int cuptiProfilerHostEvaluateToGpuValues(struct profiler_host_evaluate *p)
+{
+    const struct image *image = (const struct image *)p->data;
+    if (p->range >= image->ranges)
+        return INVALID_PARAMETER;
+    for (size_t i = 0; i < p->count; i++)
+        p->values[i] = (double)i;
+    p->values[0] = image->durations[p->range];
+    if (p->count > 1)
+        p->values[p->count - 1] = __builtin_nan("");
+    return OK;
+}
+
+/* ---- ranges ----------------------------------------------------------------------------------------------
+ */
+
+EXPORT int cuptiRangeProfilerEnable(struct profiler_range_enable *p);
+EXPORT int cuptiRangeProfilerDisable(struct profiler_range_object *p);
+EXPORT int cuptiRangeProfilerGetCounterDataSize(struct profiler_range_data_size *p);
+EXPORT int cuptiRangeProfilerCounterDataImageInitialize(struct profiler_range_data *p);
+EXPORT int cuptiRangeProfilerSetConfig(struct profiler_range_config *p);
+EXPORT int cuptiRangeProfilerStart(struct profiler_range_object *p);
+EXPORT int cuptiRangeProfilerStop(struct profiler_range_stop *p);
+EXPORT int cuptiRangeProfilerDecodeData(struct profiler_range_decode *p);
+EXPORT int cuptiRangeProfilerGetCounterDataInfo(struct profiler_range_count *p);
+EXPORT int cuptiRangeProfilerCounterDataGetRangeInfo(struct profiler_range_name *p);
+
+int cuptiRangeProfilerEnable(struct profiler_range_enable *p)
+{
+    REFUSE();
+    if (fake.object)
+        return INVALID_OPERATION;
+    p->object = fake.object = calloc(1, sizeof *fake.object);
+    fake.range_used = false;
+    return OK;
+}
+
+int cuptiRangeProfilerDisable(struct profiler_range_object *p)
+{
+    if (p->object != fake.object)
+        return INVALID_PARAMETER;
+    free(fake.object);
+    fake.object = NULL;
+    fake.range_used = false;
+    return OK;
+}
+
+int cuptiRangeProfilerGetCounterDataSize(struct profiler_range_data_size *p)
+{
+    REFUSE();
+    p->bytes = sizeof(struct image);
+    return p->most_nodes >= p->most_ranges ? OK : INVALID_PARAMETER;
+}
+
+int cuptiRangeProfilerCounterDataImageInitialize(struct profiler_range_data *p)
+{
+    memset(p->data, 0, p->bytes);
+    return OK;
+}
+
+int cuptiRangeProfilerSetConfig(struct profiler_range_config *p)
+{
+    struct range_object *o = p->object;
+    size_t passes;
+    memcpy(&passes, p->config, sizeof passes);
+    if (p->range != PROFILER_AUTO_RANGE || (passes > 1 && p->replay != PROFILER_KERNEL_REPLAY))
+        return INVALID_PARAMETER;
+    o->most = p->ranges_per_pass;
+    o->replays = p->replay == PROFILER_KERNEL_REPLAY;
+    o->data = p->data;
+    return OK;
+}
+
+int cuptiRangeProfilerStart(struct profiler_range_object *p)
+{
+    REFUSE();
+    struct range_object *o = p->object;
+    if (fake.pc_enabled)
+        return INVALID_PARAMETER;
+    if (o->started)
+        return INVALID_OPERATION;
+    note('S');
+    o->started = fake.range_used = true;
+    o->ranges = 0;
+    return OK;
+}
+
+int cuptiRangeProfilerStop(struct profiler_range_stop *p)
+{
+    REFUSE();
+    struct range_object *o = p->object;
+    if (!o->started)
+        return INVALID_OPERATION;
+    note('P');
+    o->started = false;
+    p->all_passes = 1;
+    return o->spoilt ? UNKNOWN_ERROR : OK;
+}
+
+int cuptiRangeProfilerDecodeData(struct profiler_range_decode *p)
+{
+    struct range_object *o = p->object;
+    struct image *image = (struct image *)o->data;
+    image->ranges = o->ranges;
+    image->first = o->replays ? o->counted_before : 0;
+    memcpy(image->durations, o->durations, o->ranges * sizeof *o->durations);
+    o->counted_before += o->ranges;
+    return OK;
+}
+
+int cuptiRangeProfilerGetCounterDataInfo(struct profiler_range_count *p)
+{
+    p->ranges = ((const struct image *)p->data)->ranges;
+    return OK;
+}
+
+int cuptiRangeProfilerCounterDataGetRangeInfo(struct profiler_range_name *p)
+{
+    static __thread char name[32];
+    snprintf(name, sizeof name, "%zu", ((const struct image *)p->data)->first + p->range);
+    p->name = name;
+    return OK;
+}
+
+/* ---- PC sampling ----------------------------------------------------------------------------------------
+ */
+
+EXPORT int cuptiPCSamplingEnable(struct pc_sampling_context *p);
+EXPORT int cuptiPCSamplingDisable(struct pc_sampling_context *p);
+EXPORT int cuptiPCSamplingSetConfigurationAttribute(struct pc_sampling_configure *p);
+EXPORT int cuptiPCSamplingGetNumStallReasons(struct pc_sampling_reason_count *p);
+EXPORT int cuptiPCSamplingGetStallReasons(struct pc_sampling_reason_names *p);
+EXPORT int cuptiPCSamplingStart(struct pc_sampling_context *p);
+EXPORT int cuptiPCSamplingStop(struct pc_sampling_context *p);
+EXPORT int cuptiPCSamplingGetData(struct pc_sampling_get *p);
+
+int cuptiPCSamplingEnable(struct pc_sampling_context *p)
+{
+    REFUSE();
+    fake.pc_enabled = p->context != NULL;
+    return OK;
+}
+
+int cuptiPCSamplingDisable(struct pc_sampling_context *p)
+{
+    (void)p;
+    fake.pc_enabled = fake.pc_started = false;
+    return OK;
+}
+
+int cuptiPCSamplingSetConfigurationAttribute(struct pc_sampling_configure *p)
+{
+    for (size_t i = 0; i < p->count; i++)
+        if (p->settings[i].attribute == PC_SAMPLING_BUFFER)
+            fake.pc_data = p->settings[i].value.pointer;
+    return OK;
+}
+
+static const char *const reasons[] = {"smsp__pcsamp_warps_issue_stalled_long_scoreboard",
+                                      "smsp__pcsamp_warps_issue_stalled_wait"};
+
+int cuptiPCSamplingGetNumStallReasons(struct pc_sampling_reason_count *p)
+{
+    *p->count = 2;
+    return OK;
+}
+
+int cuptiPCSamplingGetStallReasons(struct pc_sampling_reason_names *p)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        p->index[i] = (uint32_t)i + 5;
+        snprintf(p->names[i], PC_SAMPLING_REASON_BYTES, "%s", reasons[i]);
+    }
+    return OK;
+}
+
+int cuptiPCSamplingStart(struct pc_sampling_context *p)
+{
+    REFUSE();
+    (void)p;
+    if (fake.range_used)
+        return INVALID_PARAMETER;
+    fake.pc_started = true;
+    fake.sampled = 0;
+    return OK;
+}
+
+/* Three samples of waiting for memory and one of a plain wait for each launch, at two instructions, of which
+ * the buffer that was configured gets one. */
+static void fill(struct pc_sampling_data *data, size_t first)
+{
+    for (size_t i = 0; i < 1; i++) {
+        struct pc_sampling_pc *pc = (struct pc_sampling_pc *)((char *)data->pc + i * data->pc->size);
+        pc->cubin_crc = 77;
+        pc->pc = 16 * (first + i);
+        pc->function = fake.name;
+        pc->reason_count = 2;
+        pc->reasons[0] = (struct pc_sampling_reason){.reason = 5, .samples = (uint32_t)(3 * fake.sampled)};
+        pc->reasons[1] = (struct pc_sampling_reason){.reason = 6, .samples = (uint32_t)fake.sampled};
+    }
+    data->pcs = 1;
+    data->samples = 4 * fake.sampled;
+    data->left = first == 1 ? 1 : 0;
+}
+
+int cuptiPCSamplingStop(struct pc_sampling_context *p)
+{
+    (void)p;
+    fake.pc_started = false;
+    if (fake.sampled)
+        fill(fake.pc_data, 1);
+    return OK;
+}
+
+int cuptiPCSamplingGetData(struct pc_sampling_get *p)
+{
+    fill(p->data, 2);
+    return OK;
+}

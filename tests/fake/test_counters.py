@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+"""Measuring kernels against fakes of CUPTI and the driver: plumbing, order and faults, no numbers of a GPU.
+
+    python3 tests/fake/test_counters.py MEASURE INJECT_LIBRARY FAKE_CUPTI APP FAKE_CUDA
+"""
+import collections
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+MEASURE, INJECT, CUPTI, APP, CUDA = (os.path.abspath(path) for path in sys.argv[1:6])
+DURATION = "gpu__time_duration.sum"
+QUICK = f"{DURATION},sm__cycles_active.avg,l1tex__t_sector_hit_rate.pct"
+
+
+class Counters(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.output = os.path.join(self.folder.name, "out.jsonl")
+        self.log = os.path.join(self.folder.name, "log")
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def measure(self, *words, options=(), code=0, **extra):
+        keep = {key: value for key, value in os.environ.items() if key not in ("LANG", "LC_ALL", "LANGUAGE")}
+        env = {**keep, "WARPLIGHT_CUPTI": CUPTI, "WARPLIGHT_INJECT": INJECT, "WARPLIGHT_LANG": "en", "FAKE_CUDA": CUDA,
+               "MEASURE_OUTPUT": self.output, "FAKE_PROFILER_LOG": self.log, **extra}
+        for path in (self.output, self.log):
+            if os.path.exists(path):
+                os.remove(path)
+        command = [MEASURE, *options, APP, *words]
+        out = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120, cwd=self.folder.name)
+        self.assertEqual(out.returncode, code, out.stderr)
+        if code == 0:
+            self.assertEqual(out.stdout, "done\n")
+        with open(self.output) as file:
+            lines = [json.loads(line) for line in file]
+        self.end = lines[-1]
+        self.assertEqual((self.end["exit"], self.end["dropped"], self.end["malformed"]), (code, 0, 0))
+        self.samples = [line for line in lines if "function" in line]
+        return [line for line in lines if "launch" in line]
+
+    def felt(self):
+        with open(self.log) as file:
+            return file.read()
+
+    def counts(self, launches):
+        return dict(collections.Counter((launch["name"], launch["grid"][0]) for launch in launches))
+
+    # ---- one pass --------------------------------------------------------------------------------------------
+
+    def test_the_first_launches_of_each_distinct_kernel_are_measured_in_one_session(self):
+        launches = self.measure("20xscale/1", "20xscale/2", "20xreduce/1", options=("-n", "5"))
+        self.assertEqual(self.counts(launches), {("scale", 1): 5, ("scale", 2): 5, ("reduce", 1): 5})
+        self.assertEqual([launch["launch"] for launch in launches][:5], [0, 1, 2, 3, 4])
+        self.assertEqual(self.felt().count("S"), 1)
+        self.assertEqual(self.end["failure"], "")
+
+    def test_every_launch_can_be_measured_beyond_what_a_session_holds(self):
+        launches = self.measure("1000xscale/1", options=("-n", "0"))
+        self.assertEqual([launch["launch"] for launch in launches], list(range(1000)))
+        self.assertEqual(self.felt().count("r"), 1000)
+
+    def test_a_long_run_of_known_kernels_is_left_alone(self):
+        self.measure("100000xscale/1", FAKE_PROFILER_LOG=self.log)
+        felt = self.felt()
+        self.assertLess(felt.count("r"), 100)
+        self.assertEqual(felt.count("l"), 100000 - felt.count("r"))
+
+    def test_values_are_those_of_the_launch_and_what_is_no_number_is_not_zero(self):
+        launches = self.measure("2xheavy/4", "1xscale/4", options=("-m", QUICK))
+        self.assertEqual([launch["metrics"][DURATION] for launch in launches], [1e6, 1e6, 1000])
+        self.assertEqual(launches[0]["metrics"]["sm__cycles_active.avg"], 1)
+        self.assertIsNone(launches[0]["metrics"]["l1tex__t_sector_hit_rate.pct"])
+        self.assertEqual((launches[0]["grid"], launches[0]["block"]), ([4, 1, 1], [128, 1, 1]))
+        self.assertEqual((launches[0]["registers"], launches[0]["shared"]), (40, 2048))
+
+    def test_metrics_that_the_chip_lacks_are_left_out(self):
+        launches = self.measure("1xscale/1", FAKE_PROFILER_UNKNOWN="dram__bytes_op")
+        self.assertIn("dram__bytes_read.sum", launches[0]["metrics"])
+        self.assertNotIn("dram__bytes_op_read.sum", launches[0]["metrics"])
+
+    def test_what_does_not_fit_in_a_pass_is_left_out(self):
+        launches = self.measure("1xscale/1", FAKE_PROFILER_PASS="7")
+        self.assertEqual(len(launches[0]["metrics"]), 7)
+        self.assertIn(DURATION, launches[0]["metrics"])
+
+    def test_graphs_captures_and_failed_launches_do_not_shift_what_belongs_to_whom(self):
+        launches = self.measure("1xscale/1", "capture", "1xheavy/2", "fault", "1xreduce/3", "graph", "1xheavy/5")
+        self.assertEqual([(launch["grid"][0], launch["metrics"][DURATION]) for launch in launches],
+                         [(1, 1000), (2, 1e6), (3, 1000), (5, 1e6)])
+        felt = self.felt()
+        self.assertEqual(felt.rindex("P", 0, felt.index("g")), felt.index("g") - 1)
+
+    def test_kernels_that_wait_for_other_gpus_are_never_in_a_session(self):
+        launches = self.measure("3xscale/1", "3xncclDevKernel_AllReduce/1", "3xscale/2")
+        self.assertEqual(self.counts(launches), {("scale", 1): 3, ("scale", 2): 3})
+        self.assertEqual(self.felt(), "SrrrPlllSrrrP")
+
+    def test_launches_of_many_threads_are_told_apart(self):
+        launches = self.measure("threads", options=("-n", "0"))
+        self.assertEqual(self.counts(launches), {("scale", 3): 1000, ("reduce", 3): 1000})
+        self.assertEqual(len({launch["launch"] for launch in launches}), 2000)
+
+    # ---- ends ------------------------------------------------------------------------------------------------
+
+    def test_a_killed_program_keeps_what_was_decoded(self):
+        launches = self.measure("3xscale/1", "pause", "2xscale/2", "kill", code=137)
+        self.assertEqual(self.counts(launches), {("scale", 1): 3})
+
+    def test_the_end_of_a_context_hands_over_what_it_has_and_a_new_one_is_measured(self):
+        launches = self.measure("2xscale/1", "end", "2xscale/1")
+        self.assertEqual(self.counts(launches), {("scale", 1): 4})
+
+    def test_exit_codes_are_passed_on_and_forks_disturb_nothing(self):
+        self.assertEqual(self.counts(self.measure("2xscale/1", "fork", "1xscale/1", "code7", code=7)), {("scale", 1): 3})
+
+    # ---- deep ------------------------------------------------------------------------------------------------
+
+    def test_deep_measures_each_kernel_once_in_all_passes_and_samples_the_next_launches(self):
+        launches = self.measure("1xscale/1", "1xheavy/2", "1xscale/1", "1xheavy/2", "1xheavy/2", options=("-d",))
+        self.assertEqual(self.counts(launches), {("scale", 1): 1, ("heavy", 2): 1})
+        self.assertGreater(len(launches[0]["metrics"]), 60)
+        self.assertEqual(self.felt(), "SmPSmPsss")
+        self.assertEqual({(sample["function"], sample["pc"]) for sample in self.samples}, {("heavy", 16), ("heavy", 32)})
+        self.assertEqual({sample["profile"] for sample in self.samples}, {1})
+        stalls = launches[1]["metrics"]
+        self.assertEqual(stalls["smsp__pcsamp_warps_issue_stalled_long_scoreboard"], 18)
+        self.assertEqual(stalls["smsp__pcsamp_warps_issue_stalled_wait"], 6)
+        self.assertNotIn("smsp__pcsamp_warps_issue_stalled_wait", launches[0]["metrics"])
+
+    def test_a_kernel_that_comes_while_sampling_is_measured_all_the_same(self):
+        launches = self.measure("2xscale/1", "1xheavy/2", "9xscale/1", options=("-d",))
+        self.assertEqual(self.counts(launches), {("scale", 1): 1, ("heavy", 2): 1})
+        self.assertTrue(self.felt().startswith("SmPsSmP"), self.felt())
+
+    def test_a_sampler_that_refuses_leaves_the_counters(self):
+        launches = self.measure("3xscale/1", options=("-d",), FAKE_PROFILER_REFUSE="cuptiPCSamplingEnable=27")
+        self.assertGreaterEqual(len(launches), 1)
+        self.assertEqual(self.samples, [])
+        self.assertIn("27", self.end["failure"])
+
+    # ---- refusals --------------------------------------------------------------------------------------------
+
+    def refused(self, *parts, **extra):
+        launches = self.measure("5xscale/1", **extra)
+        self.assertEqual(launches, [])
+        for part in parts:
+            self.assertIn(part, self.end["failure"])
+        self.assertNotIn("r", self.felt())
+
+    def test_every_refusal_names_cause_and_remedy_and_the_program_goes_on(self):
+        for code, part in ((8, "memory"), (15, "libnvperf_host.so"), (26, "dcgmi profile --pause"), (27, "7.5"),
+                           (35, "permission"), (40, "virtual GPU"), (41, "confidential"), (42, "mining"), (43, "MIG"),
+                           (44, "SLI"), (45, "WSL"), (46, "newer"), (999, "cuptiRangeProfilerStart: 999")):
+            with self.subTest(code=code):
+                self.refused(part, str(code), FAKE_PROFILER_REFUSE=f"cuptiRangeProfilerStart={code}")
+
+    def test_a_refusal_of_each_call_is_said(self):
+        for call in ("cuptiProfilerInitialize", "cuptiProfilerHostInitialize", "cuptiRangeProfilerEnable",
+                     "cuptiRangeProfilerGetCounterDataSize"):
+            with self.subTest(call=call):
+                self.refused("DCGM", FAKE_PROFILER_REFUSE=f"{call}=26")
+
+    def test_another_profiler_is_named(self):
+        self.refused("another profiler", "39", FAKE_PROFILER_REFUSE="cuptiSubscribe=39")
+
+    def test_what_a_device_cannot_do_is_named(self):
+        for flag, part in (("architecture", "7.5"), ("sli", "SLI"), ("vgpu", "virtual GPU"), ("confidential", "devtools"),
+                           ("cmp", "mining"), ("wsl", "WSL")):
+            with self.subTest(flag=flag):
+                self.refused(part, FAKE_PROFILER_FLAG=flag)
+
+    def test_metrics_that_nobody_knows_are_an_answer(self):
+        launches = self.measure("1xscale/1", options=("-m", "nonsense,more_nonsense"))
+        self.assertEqual(launches, [])
+        self.assertIn("none of those asked for", self.end["failure"])
+
+    def test_data_that_is_lost_at_the_stop_is_said(self):
+        launches = self.measure("3xscale/1", FAKE_PROFILER_REFUSE="cuptiRangeProfilerStop=999")
+        self.assertEqual(launches, [])
+        self.assertIn("cuptiRangeProfilerStop: 999", self.end["failure"])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]], verbosity=1)
