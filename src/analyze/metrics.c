@@ -174,16 +174,24 @@ static struct metric_value from_shape(const struct metrics *m, uint32_t profile,
     return plausible(id, grid / blocks / device->sm_count, "blocks / (SMs * resident blocks)");
 }
 
+/* ncu prints 0 % of uniform branches where there was none to judge. */
+static bool is_share_of_nothing(const struct metrics *m, uint32_t profile, enum metric id, double value)
+{
+    return id == METRIC_BRANCH_UNIFORM && value == 0 &&
+           metric_get(m, profile, METRIC_BRANCH_DIVERGENT).value == 0;
+}
+
 struct metric_value metric_get(const struct metrics *m, uint32_t profile, enum metric id)
 {
     enum counter_state why = COUNTER_NOT_MEASURED;
     for (const char *const *formula = metric_formulas[id]; formula && *formula; formula++) {
         struct formula f = {.m = m, .profile = profile, .at = *formula};
         double value = read_sum(&f);
+        if (f.state == COUNTER_UNDEFINED ||
+            (f.state == COUNTER_VALUE && is_share_of_nothing(m, profile, id, value)))
+            return no_value(COUNTER_UNDEFINED);
         if (f.state == COUNTER_VALUE)
             return plausible(id, value, *formula);
-        if (f.state == COUNTER_UNDEFINED)
-            return no_value(f.state);
         if (why == COUNTER_NOT_MEASURED)
             why = f.state;
     }

@@ -46,7 +46,7 @@
 const char *const *const metric_formulas[METRIC_COUNT] = {
     [METRIC_DURATION] =
         FORMULAS("gpu__time_duration.sum", "gpu__time_duration.avg", "gpu__time_duration_measured_wallclock",
-                 "gpu__time_duration.max", SOL "Duration'", OLDSOL "Duration'"),
+                 "gpu__time_duration.max", SOL "Duration'", OLDSOL "Duration'", "'nvprof summary/Avg'"),
     [METRIC_ELAPSED_CYCLES] =
         FORMULAS("gpc__cycles_elapsed.max", SOL "Elapsed Cycles'", OLDSOL "Elapsed Cycles'",
                  "sm__cycles_elapsed.max", "sm__cycles_elapsed.avg", "elapsed_cycles_sm"),

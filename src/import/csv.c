@@ -102,6 +102,8 @@ static const char *closing_quote(const struct csv *c, const char *at)
     enum { CELL_MAX = 1 << 20 };
     const char *limit = c->end - at > CELL_MAX ? at + CELL_MAX : c->end;
     for (; at < limit; at++) {
+        if (*at == '\n' && at + 1 < c->end && at[1] == '"') /* so begins the next row */
+            return NULL;
         if (*at != '"')
             continue;
         char next = at + 1 < c->end ? at[1] : '\n';

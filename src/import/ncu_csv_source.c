@@ -69,6 +69,8 @@ static void take_row(struct source_page *s)
     uint32_t place = profiles_place(&s->profiles, run->profiles.at[s->profile].name,
                                     has_address ? address - s->first_address : UINT64_MAX, 0, (uint32_t)line);
     struct csv_cell text = csv_get(&s->csv, s->source);
+    for (; text.length > 0 && *text.at == ' '; text.length--)
+        text.at++;
     if (has_address)
         run->places.sass[place] = intern_add(&run->strings, text.at, text.length);
     for (size_t i = 0; i < s->names.count; i++) {
