@@ -515,6 +515,7 @@ static int run_info(struct cli *cli, const void *values, struct err *err)
 static const struct example examples[] = {
     {"warplight info trace.json.gz", N_("what the recording holds, and what was lost or mended")},
     {"warplight info run.wlt --format json", N_("the same, for a program")},
+    {"warplight info profile.ncu-rep", N_("of a report of Nsight Compute: kernels, counters, rules")},
     {NULL, NULL},
 };
 

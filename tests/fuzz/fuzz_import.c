@@ -1,5 +1,7 @@
 #include "fuzz_import.h"
 
+#include <math.h>
+
 #include "import/import.h"
 
 static void check_ops(const struct run *run)
@@ -34,6 +36,30 @@ static void check_spans(const struct run *run)
         FUZZ_CHECK(thread->process < run->processes.count);
 }
 
+static void check_profiles(const struct run *run)
+{
+    vec_each (&run->profiles, profile) {
+        FUZZ_CHECK(profile->name < run->strings.count && profile->range < run->strings.count);
+        FUZZ_CHECK(profile->device == NONE || profile->device < run->devices.count);
+        FUZZ_CHECK(profile->process == NONE || profile->process < run->processes.count);
+        FUZZ_CHECK(profile->shape == NONE || profile->shape < run->shapes.count);
+        FUZZ_CHECK(profile->image == NONE || profile->image < run->images.count);
+        FUZZ_CHECK(profile->launches >= 1);
+    }
+    for (size_t i = 0; i < run->counters.count; i++) {
+        FUZZ_CHECK(run->counters.profile[i] < run->profiles.count);
+        FUZZ_CHECK(run->counters.state[i] != COUNTER_VALUE || isfinite(run->counters.value[i]));
+    }
+    for (size_t i = 0; i < run->places.count; i++)
+        FUZZ_CHECK(run->places.function[i] < run->strings.count);
+    for (size_t i = 0; i < run->place_counters.count; i++) {
+        FUZZ_CHECK(run->place_counters.place[i] < run->places.count);
+        FUZZ_CHECK(run->place_counters.profile[i] < run->profiles.count);
+    }
+    vec_each (&run->advices, advice)
+        FUZZ_CHECK(advice->profile < run->profiles.count && advice->text < run->strings.count);
+}
+
 static void check_rest(const struct run *run)
 {
     for (size_t i = 0; i < run->samples.count; i++)
@@ -61,6 +87,7 @@ void fuzz_import(const char *name, const uint8_t *data, size_t size)
         check_ops(&run);
         check_spans(&run);
         check_rest(&run);
+        check_profiles(&run);
     } else {
         FUZZ_CHECK((int)err.code == code && err.what[0] != '\0' && err.where[0] != '\0');
         FUZZ_CHECK(code == ERR_INPUT || code == ERR_ENV);

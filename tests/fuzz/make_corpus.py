@@ -481,12 +481,121 @@ def code():
     save("code", "archive", b"!<arch>\n" + member + cubin + b"torn/ ")
 
 
+# ---- Nsight Compute and nvprof --------------------------------------------------------------------------------
+
+
+NCU_COLUMNS = ["ID", "Process ID", "Process Name", "Kernel Name", "Context", "Stream", "Block Size", "Grid Size", "Device",
+               "CC", "Section Name", "Metric Name", "Metric Unit", "Metric Value", "Rule Name", "Rule Type",
+               "Rule Description", "Estimated Speedup Type", "Estimated Speedup"]
+
+
+def quoted(*cells):
+    return ",".join('"%s"' % cell for cell in cells) + "\n"
+
+
+def ncu_row(*cells):
+    return quoted("0", "9", "app", "k(int)", "1", "7", "(64, 2, 1)", "(10, 1, 1)", "0", "9.0", *cells)
+
+
+def ncu_tables():
+    sol = "GPU Speed Of Light Throughput"
+    details = (quoted(*NCU_COLUMNS) + ncu_row(sol, "Duration", "us", "18.21") +
+               ncu_row(sol, "Elapsed Cycles", "cycle", "35,990") +
+               ncu_row("Launch Statistics", "Registers Per Thread", "register/thread", "16") +
+               ncu_row("SpeedOfLight", "", "", "", "Rule", "OPT", 'It says ""more"",\nin two lines', "local", "12.5"))
+    save("ncu_csv", "details", "==PROF== Connected to process 9\n" + details)
+    save("ncu_csv", "details-twice", details + "output\n" + details)
+    save("ncu_csv", "details-utf16", b"\xff\xfe" + details.encode("utf-16-le"))
+    save("ncu_csv", "details-cut", details[:-60])
+    european = quoted(*NCU_COLUMNS) + ncu_row("S", "a__ns", "ns", "117.344") + ncu_row("S", "b__pct", "%", "65,77")
+    save("ncu_csv", "european", european)
+    save("ncu_csv", "undecided", quoted(*NCU_COLUMNS) + ncu_row("S", "a__ns", "ns", "117.344"))
+    save("ncu_csv", "raw", quoted("ID", "Process ID", "Kernel Name", "dram__bytes.sum", "launch__block_size",
+                                  "device__attribute_warp_size", "lts__t_sector_hit_rate.pct") +
+         quoted("", "", "", "Mbyte", "", "", "%") + quoted("0", "9", "k", "4.198400", "1,024", "32", "n/a"))
+    save("ncu_csv", "derived", "gpu__time_duration.sum;launch__grid_size\nms;-\n17,61;1048576\n")
+    save("ncu_csv", "source", quoted("Kernel Name", "k(int)") + quoted("Address", "Source", "# Samples", "stall_wait") +
+         quoted("0x7f0010", "LDC R1", "24", "-") + quoted("0x7f0020", "EXIT", "1", "5"))
+    line = "    " + "-" * 23 + " " + "-" * 11 + " " + "-" * 12 + "\n"
+    text = ("==PROF== Connected to process 12 (/bin/app)\n[12] app@127.0.0.1\n"
+            "  k<int, 4>(T1) (10, 1, 1)x(64, 2, 1), Context 1, Stream 7, Device 3, CC 8.6\n"
+            "    Section: GPU Speed Of Light Throughput\n" + line +
+            "    Metric Name             Metric Unit Metric Value\n" + line +
+            "    Duration                         us        18.21\n" + line +
+            "\n    OPT   Est. Local Speedup: 97.28%\n          All pipelines are\n          under-utilized.\n")
+    save("ncu_text", "details", text)
+    save("ncu_text", "date", text.replace(" (10, 1, 1)x(64, 2, 1)", ", 2020-Oct-25 20:27:10"))
+    save("ncu_text", "error", "==PROF== Connected to process 1\n==ERROR== ERR_NVGPUCTRPERM\n")
+
+
+def sized(data):
+    return struct.pack("<I", len(data)) + data
+
+
+def number(value):  # of a metric: double = 3
+    return varint(3 << 3 | 1) + struct.pack("<d", value)
+
+
+def ncu_reports():
+    names = ["gpu__time_duration.sum", "lts__t_sector_hit_rate.pct", "inst_executed", "launch__device_id"]
+    address = 0x7f0000001000
+    code = field(1, 77) + field(4, b"\x7fELF") + field(8, field(1, field(1, b"/a.cu") + field(2, b"code"))) + field(
+        9, field(1, field(1, b"_Z1ki") + field(2, address)))
+    instance = field(3, field(1, field(5, address + 16)) + field(2, field(5, 3)))
+    rule = field(19, field(1, b"Rule") + field(4, b"Section") + field(3, field(1, field(1, field(
+        1, b"See @section:A:the section@ and @url:B:https://example.org@") + field(2, 4)) + field(
+            10, field(1, 1) + varint(2 << 3 | 1) + struct.pack("<d", 25.0)))))
+    ranges = field(21, field(2, field(1, 5) + field(2, field(1, 0) + field(3, field(1, b"outer")) + field(3, field(1, b"inner")))))
+    dim = field(1, 100) + field(2, 1) + field(3, 1)
+    result = (field(5, b"_Z1ki") + field(6, b"k") + field(7, b"k(int)") + field(10, dim) + field(11, dim) +
+              field(13, field(1, 0) + field(2, number(18208.0))) + field(13, field(1, 1) + field(2, number(50.0))) +
+              field(13, field(1, 2) + field(2, field(5, 7)) + instance) + field(13, field(1, 3) + field(2, field(5, 0))) +
+              field(13, field(1, 9)) + rule + ranges)
+    session = field(3, field(6, field(1, 0) + field(2, b"GPU") + field(3, field(1, b"device__attribute_warp_size") + field(
+        2, field(5, 32)))) + field(8, field(1, b"Nsight Compute Target") + field(2, b"2025.3")) + field(11, b"ncu app"))
+    strings = field(4, b"".join(field(1, name.encode()) for name in names))
+    process = field(6, field(1, 9) + field(2, b"host") + field(3, b"app"))
+    head = b"NVR\0" + sized(field(1, 7)) + sized(session + process)
+    code_block = sized(field(1, 1) + field(2, 0) + field(5, len(code) + 4)) + sized(code)
+    result_block = sized(field(1, 0) + field(2, 1) + strings + field(5, len(result) + 4)) + sized(result)
+    range_block = sized(field(1, 0) + field(2, 0) + field(5, len(result) + 4) + field(7, 1)) + sized(result)
+    whole = head + code_block + result_block * 2 + range_block
+    save("ncu", "whole", whole)
+    save("ncu", "cut", whole[:-40])
+    save("ncu", "results-first", head + result_block + code_block)
+    save("ncu", "zstd", zst(whole))
+    save("ncu", "long", head + struct.pack("<I", 0xffffffff) + result_block)
+
+
+def nvprof():
+    metrics = ("==29682== NVPROF is profiling process 29682, command: ./test\n==29682== Metric result:\n" +
+               quoted("Device", "Kernel", "Invocations", "Metric Name", "Metric Description", "Min", "Max", "Avg") +
+               '"Tesla K20c (0)","k(int)",2,"gld_efficiency","x",50.00%,50.00%,50.00%\n'
+               '"Tesla K20c (0)","k(int)",2,"dram_utilization","x","Idle (0)","High (7)","Low (2)"\n')
+    trace = ("======== Profiling result:\n" + quoted("Start", "Duration", "Grid X", "Grid Y", "Grid Z", "Block X", "Block Y",
+                                                    "Block Z", "Registers Per Thread", "Size", "SrcMemType", "Device",
+                                                    "Context", "Stream", "Name", "Correlation_ID") +
+             "us,us,,,,,,,,KB,,,,,,\n"
+             '0.0,1.5,,,,,,,,1.003906,"Device","GPU (0)","1","7","[CUDA memset]",274\n'
+             '20.2,100.5,32,8,1,256,1,1,40,,,"GPU (0)","1","7","k(int) [276]",\n19.0,2.0,,,,,,,,,,,,,"cudaLaunchKernel",276\n')
+    summary = ("==7== Profiling result:\n" + quoted("Type", "Time(%)", "Time", "Calls", "Avg", "Min", "Max", "Name") +
+               ',%,ms,,us,us,us,\n"GPU activities",78.0,3.0,4,750.25,700,800,"k(int)"\n')
+    save("nvprof", "metrics", metrics)
+    save("nvprof", "trace", trace)
+    save("nvprof", "all", metrics + trace + summary)
+    save("nvprof", "launches", "==1== Metric result:\n" + quoted("Device", "Context", "Stream", "Kernel", "ipc") +
+         '"GPU (0)","1","7","k",1.5\n')
+
+
 if __name__ == "__main__":
     rings()
-    code()
     streams()
     documents()
     traces()
     databases()
     perfetto()
     recordings()
+    ncu_tables()
+    ncu_reports()
+    nvprof()
+    code()
