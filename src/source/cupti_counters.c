@@ -49,6 +49,7 @@ void cupti_counters_launch(struct cupti_counters *c, const struct cupti_texts *t
                                  .name = cupti_texts_hashed(texts, launch->name, run, "(name lost)"),
                                  .shape = run_shape(run, &shape),
                                  .code = NONE,
+                                 .image = NONE,
                                  .launch = launch->number,
                                  .launches = 1,
                              }));
