@@ -275,6 +275,23 @@ static void read_kernel(struct cubin *cubin, uint32_t index, const struct elf_sy
     local_read(&cubin->scan, code, symbol->section, annotations, cubin->is_annotated || annotations.size > 0);
 }
 
+/* Separately compiled functions have sections of their own, and nothing says which kernels call them. */
+static void count_shared_functions(const struct cubin *cubin, const bool *is_kernel)
+{
+    int64_t count = 0;
+    for (uint32_t i = 0; i < cubin->elf.symbol_count; i++) {
+        struct elf_symbol symbol = elf_symbol(&cubin->elf, i);
+        int64_t frame = cubin->symbols[i].frame;
+        count += symbol.type == ELF_FUNCTION && symbol.section > 0 && !is_kernel[symbol.section] &&
+                 frame != UNKNOWN && frame > 0;
+    }
+    if (count > 0)
+        run_repair(cubin->reader->run, cubin->reader->source,
+                   N_("separately compiled functions use local memory, which is not booked to the kernels "
+                      "that call them"),
+                   count, -1);
+}
+
 /* A section holds one kernel: what claims to be another one of it would only cost time. */
 static void read_kernels(struct cubin *cubin)
 {
@@ -287,6 +304,7 @@ static void read_kernels(struct cubin *cubin)
         seen[symbol.section] = true;
         read_kernel(cubin, i, &symbol);
     }
+    count_shared_functions(cubin, seen);
     free(seen);
 }
 

@@ -8,9 +8,10 @@ enum {
     INSTRUCTION = 16, /* bytes, from sm_70 on */
     FIRST_SM = 70,
     OPCODE_MASK = 0xfff,
-    STORE_LOCAL = 0x387, /* STL */
-    LOAD_LOCAL = 0x983,  /* LDL */
-    SPILL = 1,           /* type of an annotation */
+    STORE_LOCAL = 0x387,         /* STL */
+    STORE_LOCAL_UNIFORM = 0x987, /* STL with a uniform register in its address */
+    LOAD_LOCAL = 0x983,          /* LDL, both forms */
+    SPILL = 1,                   /* type of an annotation */
     PLACES_MAX = 1 << 20,
     CHAIN_MAX = 64, /* inlined calls around a line */
 };
@@ -170,7 +171,7 @@ static void scan_code(struct local_scan *scan, struct kernel_code *code, uint32_
         uint64_t low, high;
         memcpy(&low, text.at + pc, sizeof low);
         unsigned opcode = low & OPCODE_MASK;
-        if (opcode != STORE_LOCAL && opcode != LOAD_LOCAL)
+        if (opcode != STORE_LOCAL && opcode != STORE_LOCAL_UNIFORM && opcode != LOAD_LOCAL)
             continue;
         memcpy(&high, text.at + pc + 8, sizeof high);
         bool spill = spills[pc / INSTRUCTION / 8] >> pc / INSTRUCTION % 8 & 1;

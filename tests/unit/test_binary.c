@@ -103,7 +103,10 @@ static void spills_and_arrays_are_told_apart(void **state)
         const struct kernel_code *array = find(&run, "local_array", architectures[i], false);
         const struct kernel_code *both = find(&run, "spill_and_array", architectures[i], false);
         assert_true(spill->spill_store_bytes > 0 && spill->local_store_bytes == 0);
-        assert_true(array->spill_store_bytes == 0 && array->local_store_bytes >= 16 * 4);
+        /* The same source moves the same bytes, however an architecture spells its stores. */
+        assert_int_equal(array->spill_store_bytes, 0);
+        assert_int_equal(array->local_store_bytes, 180);
+        assert_int_equal(array->local_load_bytes, 120);
         assert_true(both->spill_store_bytes > 0 && both->local_store_bytes >= 16 * 8);
         const struct kernel_code *plain = find(&run, "plain", architectures[i], false);
         assert_true(plain->spill_load_bytes == 0 && plain->local_load_bytes == 0);
