@@ -28,6 +28,15 @@ show gemm_bf16.json.gz \
     "A healthy run: tensor cores at work nearly all the time, nothing to fix." \
     "一次健康的运行：tensor core 几乎一直在工作，没有要改的。"
 
+say "Inside kernels: a matrix transpose before and after, as Nsight Compute measured it on an H200. The usual repair still
+   has a fault of its own; doc/transpose.md sets what is often predicted beside what was measured." \
+    "内核内部：Nsight Compute 在 H200 上测得的矩阵转置，改之前和改之后。常见的改法自己还有毛病；doc/transpose.zh_CN.md 把
+   常见的预期与实测放在一起。"
+echo "   warplight kernels tests/samples/ncu/transpose.csv"
+echo
+"$warplight" kernels tests/samples/ncu/transpose.csv
+echo
+
 # Where there is an NVIDIA GPU, a live program as well: built here, needing nothing but the driver.
 if [ -e /dev/nvidiactl ] || [ -e /dev/dxg ]; then
     folder=$(mktemp -d)

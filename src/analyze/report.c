@@ -2,6 +2,7 @@
 
 #include "analyze/analyze.h"
 #include "analyze/codes.h"
+#include "analyze/profiles.h"
 
 void report_build(struct report *report, const struct run *run, const struct report_options *options)
 {
@@ -25,6 +26,7 @@ void report_release(struct report *report)
     vec_each (&report->findings, finding)
         vec_release(&finding->evidence);
     codes_release(report);
+    profiles_release(report);
     arena_release(&report->arena);
     vec_release(&report->devices);
     vec_release(&report->gaps);

@@ -6,6 +6,7 @@
 #ifndef WARPLIGHT_ANALYZE_REPORT_H
 #define WARPLIGHT_ANALYZE_REPORT_H
 
+#include "analyze/metrics.h"
 #include "analyze/msg.h"
 #include "model/run.h"
 
@@ -237,9 +238,11 @@ struct finding {
     const char *class_; /* "idle", "transfer", "kernel", "scale", "health", "trust" */
     enum severity severity;
     double confidence_ratio;
-    int64_t lost_ns;      /* device time that this explains */
-    int64_t saving_ns[2]; /* low, high: of the run's wall time */
-    uint32_t device;      /* NONE: all */
+    int64_t lost_ns; /* device time that this explains */
+    int64_t
+        saving_ns[2]; /* low, high: of the run's wall time; of counters: of the kernel's time in the run */
+    double saving_ratio[2]; /* of counters: of the kernel's time; else 0 */
+    uint32_t device;        /* NONE: all */
     struct msg title;
     VEC(struct msg) evidence;
     struct msg action;
@@ -294,6 +297,96 @@ struct image_row {
     uint32_t code; /* run->codes; NONE */
 };
 
+/* ---- profiled kernels (profiles.h) ---------------------------------------------------------------------
+ */
+
+/* A metric over the launches of a row, each launch being one value. Times, counts and bytes are of one
+ * launch: their mean. Ratios, rates and averages are weighted by the launches' durations. */
+struct metric_stat {
+    double value;     /* NAN unless state is COUNTER_VALUE */
+    double min, max;  /* over the launches */
+    double deviation; /* standard deviation over the launches; NAN of fewer than two */
+    enum counter_state state;
+    const char *formula; /* of the first launch that had a value; NULL */
+};
+
+/* What a kernel cannot get past as it is. */
+enum bound {
+    BOUND_UNKNOWN,
+    BOUND_MEMORY,  /* a level of memory */
+    BOUND_COMPUTE, /* instruction issue or an arithmetic pipe */
+    BOUND_LATENCY, /* neither: warps wait */
+};
+
+enum memory_level { LEVEL_NONE, LEVEL_DRAM, LEVEL_L2, LEVEL_L1 };
+
+enum peak_source {
+    PEAK_UNKNOWN,
+    PEAK_COUNTER, /* a counter gives it, at the clock of the measurement */
+    PEAK_RATIO,   /* from a rate and its share of the peak */
+    PEAK_DEVICE,  /* from what the source says of the device */
+    PEAK_TABLE,   /* from the units of an SM of this compute capability */
+};
+
+/* Williams, Waterman, Patterson: Roofline (2009), for device memory and ordinary floating-point units. */
+struct roofline {
+    double flop_per_s, bytes_per_s;           /* reached; NAN */
+    double peak_flop_per_s, peak_bytes_per_s; /* NAN */
+    enum peak_source flop_source, bytes_source;
+    double flop_per_byte;   /* arithmetic intensity; NAN */
+    double roof_flop_per_s; /* at that intensity; NAN */
+    double reached_ratio;   /* of the roof; where nothing is known of the FLOP, of the memory's; NAN */
+    bool is_fp64;           /* most FLOP are fp64: so is the peak */
+    bool is_memory_side;    /* the roof over it is the memory's */
+    bool has_tensor;        /* tensor cores worked too, whose FLOP are not counted */
+};
+
+/* A source line, or an instruction where no line is known, all its instructions together. */
+struct hot_line {
+    uint32_t place;                    /* run->places: one of them */
+    double values[PLACE_METRIC_COUNT]; /* Σ over the launches */
+    double stalls[STALL_COUNT];        /* samples by reason */
+};
+
+/* What the counters at hand cannot tell; the msgid of its name for people is undecided_title(). */
+enum undecided {
+    UNDECIDED_COALESCING,
+    UNDECIDED_CONFLICTS,
+    UNDECIDED_DIVERGENCE,
+    UNDECIDED_LOCAL,
+    UNDECIDED_ATOMICS,
+    UNDECIDED_PIPES,
+    UNDECIDED_STALLS,
+    UNDECIDED_COUNT,
+};
+
+/* The launches of one kernel on one device with one grid and block, together. */
+struct profile_row {
+    uint32_t profile;   /* run->profiles: the first of them */
+    uint32_t device;    /* run->devices; NONE */
+    uint32_t name;      /* text: demangled where it can be */
+    uint32_t shape;     /* run->shapes; NONE */
+    uint32_t code;      /* run->codes: the machine code that ran, or that its GPU would run; NONE */
+    int64_t profiled;   /* launches that were measured */
+    int64_t launches;   /* launches in the run: at least those */
+    int64_t total_ns;   /* of all launches in the run; UNKNOWN */
+    double share_ratio; /* of the time of all kernels in the run; NAN */
+    struct metric_stat metrics[METRIC_COUNT];
+    double stalls[STALL_COUNT]; /* share of resident warps' time; NAN */
+    enum stall_source stall_source;
+    enum stall top_stall;   /* largest that is a stall; STALL_NONE */
+    double occupancy_ratio; /* theoretical; NAN */
+    unsigned limiters;      /* bit 1 << enum occupancy_limit: all that equal the least; 0 not known */
+    double waves;           /* blocks ÷ blocks that fit at once; NAN */
+    struct roofline roofline;
+    enum bound bound;
+    enum memory_level level;         /* of BOUND_MEMORY */
+    double bound_ratio;              /* how busy that is; NAN */
+    unsigned undecided;              /* bit 1 << enum undecided */
+    uint32_t first_line, line_count; /* report->lines: most samples first */
+    VEC(struct finding) findings;    /* most saved first */
+};
+
 struct report {
     const struct run *run;
     struct arena arena;
@@ -318,7 +411,9 @@ struct report {
     VEC(struct code_row)
     codes; /* as asked for: by name and architecture, or by what codes_build() was told */
     VEC(struct code_site) sites;
-    VEC(struct image_row) images; /* in the order of their names; empty unless a GPU was asked for */
+    VEC(struct image_row) images;     /* in the order of their names; empty unless a GPU was asked for */
+    VEC(struct profile_row) profiles; /* most time first; filled by profiles_build() alone */
+    VEC(struct hot_line) lines;
 };
 
 /* Narrows what is analysed. Zeroed: everything. */

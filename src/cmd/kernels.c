@@ -1,7 +1,9 @@
 /* warplight kernels: what limits a kernel and what to change. */
 #include "analyze/codes.h"
+#include "analyze/profiles.h"
 #include "base/i18n.h"
 #include "cmd/codes.h"
+#include "cmd/kernels.h"
 #include "cmd/read_run.h"
 #include "view/view.h"
 
@@ -23,6 +25,7 @@ struct kernels_args {
     int sort;
     int64_t limit;
     bool full_names;
+    const char *input_format;
 };
 
 static const struct kernels_args defaults = {.block = UNKNOWN, .shared = UNKNOWN, .limit = UNKNOWN};
@@ -47,12 +50,15 @@ static const struct option options[] = {
      AT(sort), sort_names},
     {"limit", 'n', OPTION_COUNT, N_("ROWS"), N_("at most that many rows of a table"), AT(limit), NULL},
     {"full-names", 0, OPTION_FLAG, NULL, N_("kernel names as they are, not shortened"), AT(full_names), NULL},
+    {"input-format", 0, OPTION_TEXT, N_("NAME"),
+     N_("read the reports as this format instead of looking: ncu, ncu-csv, nvprof, …"), AT(input_format),
+     NULL},
     OPTION_END,
 };
 #undef AT
 
-static void print(const struct cli *cli, FILE *out, const struct report *report,
-                  const struct kernels_args *args, int32_t cc)
+static void print_codes(const struct cli *cli, FILE *out, const struct report *report,
+                        const struct kernels_args *args, int32_t cc)
 {
     struct view_options view = {.limit = args->limit, .full_names = args->full_names};
     struct screen s;
@@ -80,47 +86,96 @@ static bool lacks_image(const struct report *report)
     return false;
 }
 
-static int run_kernels(struct cli *cli, const void *values, struct err *err)
+/* ---- kernels in code ----------------------------------------------------------------------------------- */
+
+static int show_codes(struct cli *cli, const struct kernels_args *args, const struct kernels_input *input,
+                      struct err *err)
 {
-    const struct kernels_args *args = values;
     struct code_options wanted = {
         .kernel = args->kernel,
         .block = args->block,
         .shared = args->shared,
         .sort = (enum code_sort)args->sort,
     };
+    struct report report = {0};
+    FILE *out = NULL;
     int rc = args->gpu ? capability_parse("gpu", args->gpu, &wanted.cc, err)
                        : capability_parse("cc", args->cc, &wanted.cc, err);
     if (rc < 0)
         return rc;
-    if (args->block == 0)
-        return err_set(err, ERR_USAGE, NULL, -1, NULL, _("a block has at least one thread"));
-    struct run run;
-    struct report report = {0};
-    FILE *out = NULL;
-    run_init(&run);
-    rc = codes_read(&run, cli->operands, cli->operand_count, err);
-    if (rc == 0) {
-        codes_build(&report, &run, &wanted);
-        if (report.codes.count == 0)
-            rc = codes_none(args->kernel, err);
-    }
+    codes_build(&report, &input->run, &wanted);
+    if (report.codes.count == 0)
+        rc = codes_none(args->kernel, err);
     if (rc == 0)
         rc = open_output(&out, args->output, cli->operands, cli->operand_count, err);
     if (rc == 0) {
-        print(cli, out, &report, args, wanted.cc);
+        print_codes(cli, out, &report, args, wanted.cc);
         rc = close_output(out, args->output, err);
     }
     if (rc == 0 && lacks_image(&report))
         rc = 1;
     report_release(&report);
-    run_release(&run);
+    return rc;
+}
+
+/* ---- kernels that ran ---------------------------------------------------------------------------------- */
+
+static void print_profiles(const struct cli *cli, FILE *out, const struct report *report,
+                           const struct kernels_args *args)
+{
+    struct view_options view = {.limit = args->limit, .full_names = args->full_names};
+    struct screen s;
+    switch ((enum format)args->format) {
+    case FORMAT_TEXT:
+        cli_screen(cli, &s, out);
+        text_profiles(&s, report, &view, args->kernel != NULL);
+        screen_flush(&s);
+        screen_release(&s);
+        break;
+    case FORMAT_JSON:
+        json_profiles(out, report, &view);
+        break;
+    case FORMAT_CSV:
+        csv_profiles(out, report, &view);
+        break;
+    }
+}
+
+static int show_profiles(struct cli *cli, const struct kernels_args *args, const struct kernels_input *input,
+                         struct err *err)
+{
+    struct report report = {0};
+    FILE *out = NULL;
+    profiles_build(&report, &input->run, &(struct profile_options){.kernel = args->kernel});
+    int rc = report.profiles.count == 0 ? codes_none(args->kernel, err) : 0;
+    if (rc == 0)
+        rc = open_output(&out, args->output, cli->operands, cli->operand_count, err);
+    if (rc == 0) {
+        print_profiles(cli, out, &report, args);
+        rc = close_output(out, args->output, err);
+    }
+    report_release(&report);
+    return rc;
+}
+
+static int run_kernels(struct cli *cli, const void *values, struct err *err)
+{
+    const struct kernels_args *args = values;
+    if (args->block == 0)
+        return err_set(err, ERR_USAGE, NULL, -1, NULL, _("a block has at least one thread"));
+    struct kernels_input input;
+    int rc = kernels_read(&input, cli, cli->operands, cli->operand_count, args->input_format, err);
+    if (rc == 0)
+        rc = input.has_profiles ? show_profiles(cli, args, &input, err) : show_codes(cli, args, &input, err);
+    run_release(&input.run);
     return rc;
 }
 
 static const struct example examples[] = {
     {"warplight kernels ./app", N_("every kernel in a program: registers, spills, shared memory, occupancy")},
     {"warplight kernels ./app --gpu sm_120", N_("why a new GPU says \"no kernel image\"")},
+    {"warplight kernels report.ncu-rep", N_("what limits the kernels that ran, and what to change")},
+    {"warplight kernels report.ncu-rep ./app --kernel reduce", N_("everything about one of them")},
     {"warplight kernels ~/.triton/cache --sort spills", N_("what Triton compiled, most spilled first")},
     {"warplight kernels lib.so --kernel '*gemm*' --format json",
      N_("some kernels of a library, for a program")},
@@ -138,7 +193,10 @@ const struct command command_kernels = {
         N_("Reads the GPU code of programs, libraries, PyTorch extensions, objects, archives, fatbins, "
            "cubins and PTX, or of a folder such as Triton's cache, without a GPU and without NVIDIA's "
            "tools: for each kernel and architecture its registers, shared memory, barriers, stack, "
-           "register spills with the source lines, theoretical occupancy, and which GPUs can run it."),
+           "register spills with the source lines, theoretical occupancy, and which GPUs can run it. Of "
+           "reports of "
+           "Nsight Compute and nvprof it says what limits each kernel that ran and what to change; a program "
+           "named beside them adds what its code says."),
     .options = options,
     .defaults = &defaults,
     .defaults_size = sizeof defaults,

@@ -74,22 +74,36 @@ bool demangle(struct str *out, const char *name)
 
 #endif
 
+struct renaming {
+    struct run *run;
+    uint32_t known;    /* names above were made by renaming */
+    uint32_t *renamed; /* by name id; 0: not yet asked */
+};
+
+static uint32_t rename_kernel(struct renaming *r, uint32_t name)
+{
+    if (name >= r->known)
+        return name;
+    if (r->renamed[name] == 0) {
+        struct str text = {0};
+        r->renamed[name] =
+            demangle(&text, run_text(r->run, name)) ? intern_add(&r->run->strings, text.ptr, text.len) : name;
+        str_release(&text);
+    }
+    return r->renamed[name];
+}
+
 void demangle_run(struct run *run)
 {
-    uint32_t known = run->strings.count;
-    uint32_t *renamed = mem_zalloc(known, sizeof *renamed); /* by name id; 0: not yet asked */
-    struct str text = {0};
-    for (size_t op = 0; op < run->ops.count; op++) {
-        uint32_t name = run->ops.name[op];
-        if (run->ops.kind[op] != OP_KERNEL || name >= known)
-            continue;
-        if (renamed[name] == 0) {
-            str_cut(&text, 0);
-            renamed[name] =
-                demangle(&text, run_text(run, name)) ? intern_add(&run->strings, text.ptr, text.len) : name;
-        }
-        run->ops.name[op] = renamed[name];
+    struct renaming r = {run, run->strings.count, mem_zalloc(run->strings.count, sizeof *r.renamed)};
+    for (size_t op = 0; op < run->ops.count; op++)
+        if (run->ops.kind[op] == OP_KERNEL)
+            run->ops.name[op] = rename_kernel(&r, run->ops.name[op]);
+    vec_each (&run->profiles, profile) {
+        uint32_t name = rename_kernel(&r, profile->name);
+        if (name != profile->name && !profile->mangled)
+            profile->mangled = profile->name;
+        profile->name = name;
     }
-    str_release(&text);
-    free(renamed);
+    free(r.renamed);
 }

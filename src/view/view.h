@@ -33,6 +33,13 @@ void text_codes(struct screen *s, const struct report *report, const struct view
 void json_codes(FILE *out, const struct report *report, const struct view_options *options, int32_t cc);
 void csv_codes(FILE *out, const struct report *report, const struct view_options *options);
 
+/* Profiled kernels (profiles_build(), at least one row). in_full: everything about each, if they are few.
+ * JSON: warplight.kernels/1. */
+void text_profiles(struct screen *s, const struct report *report, const struct view_options *options,
+                   bool in_full);
+void json_profiles(FILE *out, const struct report *report, const struct view_options *options);
+void csv_profiles(FILE *out, const struct report *report, const struct view_options *options);
+
 /* Theoretical occupancy: of one launch in full, or of one launch on each of several GPUs, one line each. */
 void text_occupancy(struct screen *s, const struct occupancy_report *report);
 void text_occupancies(struct screen *s, const struct occupancy_report *reports, size_t count);

@@ -1,0 +1,190 @@
+#include "analyze/findings/counters.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/i18n.h"
+
+double counter_value(const struct counter_finder *f, enum metric id)
+{
+    return f->row->metrics[id].value;
+}
+
+int64_t counter_block_threads(const struct counter_finder *f)
+{
+    return f->shape ? (int64_t)f->shape->block[0] * f->shape->block[1] * f->shape->block[2] : 0;
+}
+
+int64_t counter_block_warps(const struct counter_finder *f)
+{
+    return (counter_block_threads(f) + 31) / 32;
+}
+
+int64_t counter_grid_blocks(const struct counter_finder *f)
+{
+    return f->shape ? (int64_t)f->shape->grid[0] * f->shape->grid[1] * f->shape->grid[2] : 0;
+}
+
+double counter_weight(double pressure)
+{
+    static const double full = 0.8;
+    return isnan(pressure) ? NAN : fmin(1, pressure / full);
+}
+
+double counter_share(double part, double whole)
+{
+    return whole > 0 ? part / whole : NAN;
+}
+
+/* ---- adding -------------------------------------------------------------------------------------------- */
+
+static enum severity severity_of(double saved_share_of_run)
+{
+    return saved_share_of_run >= 0.25   ? SEVERITY_CRITICAL
+           : saved_share_of_run >= 0.05 ? SEVERITY_WARN
+                                        : SEVERITY_INFO;
+}
+
+static int64_t share_of_time(const struct profile_row *row, double share)
+{
+    return row->total_ns == UNKNOWN ? UNKNOWN : (int64_t)((double)row->total_ns * share + 0.5);
+}
+
+struct finding *counter_add(struct counter_finder *f, const char *id, double low, double high,
+                            double confidence)
+{
+    if (!(high >= counter_least))
+        return NULL;
+    high = fmin(high, 1);
+    low = fmax(0, fmin(low, high));
+    struct finding *finding = vec_new(&f->row->findings);
+    finding->id = id;
+    finding->class_ = "kernel";
+    finding->confidence_ratio = confidence;
+    finding->device = f->row->device;
+    finding->lost_ns = share_of_time(f->row, high);
+    finding->saving_ns[0] = share_of_time(f->row, low);
+    finding->saving_ns[1] = share_of_time(f->row, high);
+    finding->saving_ratio[0] = low;
+    finding->saving_ratio[1] = high;
+    double share = isnan(f->row->share_ratio) ? 1 : f->row->share_ratio;
+    finding->severity = severity_of((low + high) / 2 * share);
+    return finding;
+}
+
+void counter_evidence(struct finding *finding, struct msg evidence)
+{
+    vec_push(&finding->evidence, evidence);
+}
+
+/* ---- lines --------------------------------------------------------------------------------------------- */
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* "reduce.cu:42", or the instruction where no line is known. */
+static const char *place_text(struct report *report, uint32_t place)
+{
+    const struct run *run = report->run;
+    const struct place_table *places = &run->places;
+    struct str text = {0};
+    if (places->line[place])
+        str_addf(&text, "%s:%u", base_name(run_text(run, places->file[place])), places->line[place]);
+    else if (places->sass[place])
+        str_puts(&text, run_text(run, places->sass[place]) + strspn(run_text(run, places->sass[place]), " "));
+    else if (places->pc[place] != UINT64_MAX)
+        str_addf(&text, "+0x%" PRIx64, places->pc[place]);
+    const char *kept = text.len ? arena_text(&report->arena, text.ptr, text.len) : NULL;
+    str_release(&text);
+    return kept;
+}
+
+static void point_at(struct counter_finder *f, struct finding *finding, const struct hot_line *line,
+                     double share)
+{
+    const char *place = line ? place_text(f->report, line->place) : NULL;
+    if (place)
+        counter_evidence(finding,
+                         msg_make(N_("{0} of it at {1}"), value_ratio(fmin(share, 1)), value_text(place)));
+}
+
+static double line_amount(const struct hot_line *line, enum place_metric what, enum place_metric ideal)
+{
+    return line->values[what] - (ideal == PLACE_OTHER ? 0 : line->values[ideal]);
+}
+
+void counter_line(struct counter_finder *f, struct finding *finding, enum place_metric what,
+                  enum place_metric ideal)
+{
+    const struct hot_line *most = NULL;
+    double sum = 0;
+    for (uint32_t i = 0; i < f->row->line_count; i++) {
+        const struct hot_line *line = &f->report->lines.at[f->row->first_line + i];
+        double amount = line_amount(line, what, ideal);
+        if (!(amount > 0))
+            continue;
+        sum += amount;
+        if (!most || amount > line_amount(most, what, ideal))
+            most = line;
+    }
+    point_at(f, finding, most, most ? line_amount(most, what, ideal) / sum : 0);
+}
+
+void counter_stall_line(struct counter_finder *f, struct finding *finding, enum stall stall)
+{
+    const struct hot_line *most = NULL;
+    double sum = 0;
+    for (uint32_t i = 0; i < f->row->line_count; i++) {
+        const struct hot_line *line = &f->report->lines.at[f->row->first_line + i];
+        sum += line->stalls[stall];
+        if (line->stalls[stall] > 0 && (!most || line->stalls[stall] > most->stalls[stall]))
+            most = line;
+    }
+    point_at(f, finding, most, most ? most->stalls[stall] / sum : 0);
+}
+
+/* ---- ranking ------------------------------------------------------------------------------------------- */
+
+static double middle(const struct finding *finding)
+{
+    return (finding->saving_ratio[0] + finding->saving_ratio[1]) / 2;
+}
+
+static int most_saved_first(const void *a, const void *b)
+{
+    double left = middle(a), right = middle(b);
+    if (left != right)
+        return left > right ? -1 : 1;
+    return strcmp(((const struct finding *)a)->id, ((const struct finding *)b)->id);
+}
+
+void counter_findings(struct report *report, struct profile_row *row)
+{
+    const struct run *run = report->run;
+    struct counter_finder f = {
+        .report = report,
+        .run = run,
+        .row = row,
+        .device = row->device == NONE ? NULL : &run->devices.at[row->device],
+        .shape = row->shape == NONE ? NULL : &run->shapes.at[row->shape],
+        .code = row->code == NONE ? NULL : &run->codes.at[row->code],
+        .pressure = pressure_of(row),
+        .cycles = row->metrics[METRIC_ELAPSED_CYCLES].value,
+    };
+    find_global_access(&f);
+    find_local_access(&f);
+    find_atomics(&f);
+    find_shared_access(&f);
+    find_idle_lanes(&f);
+    find_idle_sms(&f);
+    find_pipes(&f);
+    find_advised(&f);
+    find_bound(&f);
+    if (row->findings.count)
+        qsort(row->findings.at, row->findings.count, sizeof *row->findings.at, most_saved_first);
+}

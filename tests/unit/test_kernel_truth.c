@@ -1,0 +1,194 @@
+/* Findings from counters on kernels with a planted fault, measured with Nsight Compute on an H200: the first
+ * one must be a right answer. tests/samples/ncu/truth.tsv says which are. Fuller exports of the same launches
+ * that lie only in ../shared are used where that folder is present. */
+#include "cmocka_all.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analyze/profiles.h"
+#include "import/import.h"
+
+#define SHARED SAMPLES "/../../../shared/data/ncu"
+
+struct file {
+    struct run run;
+    struct report report;
+};
+
+static bool open_file(struct file *f, const char *path)
+{
+    struct err err = {0};
+    if (access(path, R_OK) != 0)
+        return false;
+    *f = (struct file){0};
+    run_init(&f->run);
+    if (import_file(&f->run, path, NULL, &(struct import_options){0}, &err) != 0)
+        fail_msg("%s: %s", path, err.what);
+    run_seal(&f->run);
+    profiles_build(&f->report, &f->run, &(struct profile_options){0});
+    return true;
+}
+
+static void close_file(struct file *f)
+{
+    report_release(&f->report);
+    run_release(&f->run);
+}
+
+static bool accepted(const char *list, const char *id)
+{
+    size_t length = strlen(id);
+    for (const char *at = list; at; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL)
+        if (strncmp(at, id, length) == 0 && strchr("|\t\n", at[length]))
+            return true;
+    return false;
+}
+
+/* "busy_blocks@265x1024": name, blocks of the grid, threads of a block. */
+static const struct profile_row *find_row(const struct file *f, const char *kernel)
+{
+    unsigned grid = 0, block = 0;
+    size_t length = strcspn(kernel, "@");
+    if (kernel[length])
+        assert_int_equal(sscanf(kernel + length, "@%ux%u", &grid, &block), 2);
+    vec_each (&f->report.profiles, row) {
+        const char *name = run_text(&f->run, row->name);
+        const struct shape *shape = &f->run.shapes.at[row->shape];
+        if (strncmp(name, kernel, length) == 0 && name[length] == '(' &&
+            (grid == 0 || (shape->grid[0] == grid && shape->block[0] == block)))
+            return row;
+    }
+    fail_msg("no kernel %s", kernel);
+    return NULL;
+}
+
+static int is_wrong(const struct file *f, const char *kernel, const char *list)
+{
+    const struct profile_row *row = find_row(f, kernel);
+    const char *id = row->findings.count ? row->findings.at[0].id : "nothing";
+    bool right = accepted(list, id);
+    if (!right)
+        print_message("%s: found %s, expected %s", kernel, id, list);
+    return !right;
+}
+
+static void savings_are_bounded(const struct file *f)
+{
+    vec_each (&f->report.profiles, row)
+        vec_each (&row->findings, finding) {
+            assert_true(finding->saving_ratio[0] >= 0);
+            assert_true(finding->saving_ratio[0] <= finding->saving_ratio[1]);
+            assert_true(finding->saving_ratio[1] <= 1);
+            assert_true(finding->saving_ns[1] <= row->total_ns);
+            assert_non_null(finding->title.format);
+            assert_non_null(finding->action.format);
+        }
+}
+
+/* What a printed details page cannot tell: it holds neither atomics nor the use of single pipes. */
+static const char *by_labels(const char *kernel, const char *list)
+{
+    if (strcmp(kernel, "histogram_hot") == 0)
+        return "kernel-latency-bound\n";
+    return strcmp(kernel, "fp64_literal") == 0 ? "kernel-compute-bound\n" : list;
+}
+
+static void check_teaching(const char *path, bool labels)
+{
+    struct file f;
+    if (!open_file(&f, path))
+        skip();
+    FILE *truth = fopen(SAMPLES "/ncu/truth.tsv", "r");
+    assert_non_null(truth);
+    char line[1024];
+    int count = 0, wrong = 0;
+    assert_non_null(fgets(line, sizeof line, truth)); /* the heading */
+    while (fgets(line, sizeof line, truth)) {
+        char *tab = strchr(line, '\t');
+        assert_non_null(tab);
+        *tab = '\0';
+        wrong += is_wrong(&f, line, labels ? by_labels(line, tab + 1) : tab + 1);
+        count++;
+    }
+    fclose(truth);
+    savings_are_bounded(&f);
+    close_file(&f);
+    assert_int_equal(count, 15);
+    assert_int_equal(wrong, 0);
+}
+
+static void every_planted_fault_is_found(void **state)
+{
+    (void)state;
+    check_teaching(SAMPLES "/ncu/teaching.csv", false);
+}
+
+static void every_planted_fault_is_found_with_all_metrics(void **state)
+{
+    (void)state;
+    check_teaching(SHARED "/teaching_raw.csv", false);
+}
+
+static void every_planted_fault_is_found_by_labels(void **state)
+{
+    (void)state;
+    check_teaching(SHARED "/teaching_details.csv", true);
+}
+
+static void check_transpose(const char *path)
+{
+    struct file f;
+    if (!open_file(&f, path))
+        skip();
+    int wrong = is_wrong(&f, "transpose_bad", "kernel-uncoalesced\n");
+    wrong += is_wrong(&f, "transpose_good", "kernel-bank-conflicts\n");
+    wrong += is_wrong(&f, "transpose_padded", "kernel-latency-bound|kernel-memory-bound\n");
+    savings_are_bounded(&f);
+    close_file(&f);
+    assert_int_equal(wrong, 0);
+}
+
+static void the_transposes_differ_by_fault(void **state)
+{
+    (void)state;
+    check_transpose(SAMPLES "/ncu/transpose.csv");
+}
+
+static void the_report_file_says_the_same(void **state)
+{
+    (void)state;
+    check_transpose(SHARED "/transpose.ncu-rep");
+}
+
+/* What each repair gained lies within what was promised. */
+static void promises_hold(void **state)
+{
+    (void)state;
+    struct file f;
+    assert_true(open_file(&f, SAMPLES "/ncu/teaching.csv"));
+    static const char *const before_after[][2] = {{"transpose_naive", "transpose_padded"},
+                                                  {"transpose_tile", "transpose_padded"}};
+    for (size_t i = 0; i < 2; i++) {
+        const struct profile_row *before = find_row(&f, before_after[i][0]);
+        const struct profile_row *after = find_row(&f, before_after[i][1]);
+        double gained = 1 - (double)after->total_ns / (double)before->total_ns;
+        assert_true(before->findings.at[0].saving_ratio[0] <= gained);
+        assert_true(before->findings.at[0].saving_ratio[1] >= gained);
+    }
+    close_file(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_planted_fault_is_found),
+        cmocka_unit_test(every_planted_fault_is_found_with_all_metrics),
+        cmocka_unit_test(every_planted_fault_is_found_by_labels),
+        cmocka_unit_test(the_transposes_differ_by_fault),
+        cmocka_unit_test(the_report_file_says_the_same),
+        cmocka_unit_test(promises_hold),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
