@@ -468,7 +468,7 @@ def fatbin_entry(kind, payload, flags=0x11, full=0, sm=90):
 
 def code():
     ptx = b".version 9.0\n.target sm_90a\n.entry k(.param .b8 p[9]) .maxntid 8, 8 { .shared .b32 x; }\n"
-    for name in ("plain.cubin", "plain-size.fatbin", "plain-relocatable.o"):
+    for name in ("plain.cubin", "plain-size.fatbin", "plain-relocatable.o", "small.cubin"):
         save("code", name, (SAMPLES / name).read_bytes())
     save("code", "ptx", ptx)
     save("code", "ptx-odd", b"/**/ .version\n.target sm_\n.entry\n.entry a(.param .u999 x[99999999999]) .maxntid {{")

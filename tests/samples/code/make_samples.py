@@ -60,6 +60,7 @@ def build(work, older, rows):
     for mode in ("none", "speed", "size"):
         nvcc(f"plain-{mode}.fatbin", "-fatbin", f"-compress-mode={mode}", *generate(["75", "100f"]), *ptx, source="plain.cu")
     nvcc("plain.cubin", "-cubin", "-arch=sm_90a", "-Xptxas=-v", source="plain.cu")
+    nvcc("small.cubin", "-cubin", "-arch=sm_90", "-Xptxas=-v", source="small.cu")
     nvcc("plain.o", "-c", *generate(["75"]), "-gencode=arch=compute_120,code=compute_120", source="plain.cu")
     nvcc("plain-relocatable.o", "-dc", *generate(["90"]), source="plain.cu")
     nvcc("plain.ptx", "-ptx", "-arch=compute_80", source="plain.cu")
