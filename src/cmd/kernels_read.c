@@ -58,6 +58,8 @@ int kernels_read(struct kernels_input *input, struct cli *cli, char *const *path
     }
     input->has_profiles = recording_count > 0;
     int rc = read_run(&input->run, cli, recordings, recording_count, importer, err);
+    if (rc == 0)
+        binary_read_images(&input->run);
     if (rc == 0 && code_count > 0)
         rc = codes_read(&input->run, codes, code_count, err);
     if (rc == 0 && input->has_profiles)

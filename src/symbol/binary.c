@@ -171,6 +171,16 @@ bool binary_is(const void *data, size_t size)
     return elf_is(file) || fatbin_is(file) || is_archive(file) || ptx_is(file);
 }
 
+static void read_source(struct run *run, uint32_t source, struct bytes file)
+{
+    struct code_reader reader = {.run = run, .source = source};
+    reader.unpacked_max = (uint64_t)file.size * UNPACKED_RATIO + UNPACKED_SLACK;
+    struct code_origin origin = {.container = run->sources.at[source].path};
+    read_bytes(&reader, file, &origin, 0);
+    fatbin_release(&reader.buffer);
+    map_release(&reader.demangled);
+}
+
 int binary_read_memory(struct run *run, const char *path, const void *data, size_t size, struct err *err)
 {
     struct bytes file = {data, size};
@@ -178,14 +188,21 @@ int binary_read_memory(struct run *run, const char *path, const void *data, size
         return err_set(err, ERR_INPUT, path, -1,
                        _("give a program, a library, an object, a cubin, a fatbin or PTX"),
                        _("this is no file with GPU code"));
-    struct code_reader reader = {.run = run, .source = run_add_source(run, path, format_of(file))};
-    run->sources.at[reader.source].bytes = (int64_t)size;
-    reader.unpacked_max = (uint64_t)size * UNPACKED_RATIO + UNPACKED_SLACK;
-    struct code_origin origin = {.container = intern_puts(&run->strings, path)};
-    read_bytes(&reader, file, &origin, 0);
-    fatbin_release(&reader.buffer);
-    map_release(&reader.demangled);
+    uint32_t source = run_add_source(run, path, format_of(file));
+    run->sources.at[source].bytes = (int64_t)size;
+    read_source(run, source, file);
     return 0;
+}
+
+void binary_read_images(struct run *run)
+{
+    vec_each (&run->images, image) {
+        /* Texts stay where they are, whatever is added to the strings. */
+        struct bytes file = {(const uint8_t *)run_text(run, image->bytes),
+                             intern_length(&run->strings, image->bytes)};
+        if (binary_is(file.at, file.size))
+            read_source(run, image->source, file);
+    }
 }
 
 static int fail(struct err *err, const char *path, enum err_code code)

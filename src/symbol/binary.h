@@ -20,5 +20,8 @@ bool binary_is(const void *data, size_t size);
 int binary_read(struct run *run, const char *path, struct err *err);
 /* The same for a file in memory, without what lies beside it. */
 int binary_read_memory(struct run *run, const char *path, const void *data, size_t size, struct err *err);
+/* The same for the machine code that recordings brought along (run->images): its kernels belong to the
+ * sources of the images. */
+void binary_read_images(struct run *run);
 
 #endif

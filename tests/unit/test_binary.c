@@ -320,6 +320,30 @@ static void damage_is_counted_not_fatal(void **state)
     run_release(&run);
 }
 
+static void code_that_a_recording_brought_along_belongs_to_its_source(void **state)
+{
+    (void)state;
+    char bytes[16384];
+    FILE *file = fopen(CODE "small.cubin", "rb");
+    assert_non_null(file);
+    size_t size = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    struct run run;
+    run_init(&run);
+    run_add_source(&run, "first", "other");
+    uint32_t source = run_add_source(&run, "report", "ncu");
+    vec_push(&run.images,
+             ((struct code_image){.source = source, .bytes = intern_add(&run.strings, bytes, size)}));
+    vec_push(&run.images,
+             ((struct code_image){.source = source, .bytes = intern_puts(&run.strings, "no code")}));
+    binary_read_images(&run);
+    assert_int_equal(run.sources.count, 2);
+    assert_int_equal(run.codes.count, 1);
+    assert_int_equal(run.codes.at[0].source, source);
+    assert_int_equal(find(&run, "small", "90", false)->spill_load_bytes, 12);
+    run_release(&run);
+}
+
 /* ---- Triton -------------------------------------------------------------------------------------------- */
 
 static void copy(const char *from, const char *to)
@@ -385,6 +409,7 @@ int main(void)
         cmocka_unit_test(ptx_says_what_it_asks_for),
         cmocka_unit_test(other_files_are_refused_with_the_reason),
         cmocka_unit_test(damage_is_counted_not_fatal),
+        cmocka_unit_test(code_that_a_recording_brought_along_belongs_to_its_source),
         cmocka_unit_test(a_folder_of_tritons_cache_knows_the_launch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
