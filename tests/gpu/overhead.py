@@ -4,6 +4,7 @@
 BIN holds launchbench and launches (of tests/gpu/launches.cu), which print "N ns/launch"; OPBENCH prints "N ns/op". Runs each
 bare, with the floor (CUPTI on, records thrown away), under `warplight record`, and under peers, interleaved, and prints
 medians, spreads and ratios as Markdown. NSYS names the nsys to compare with, where there is one.
+Environment: LAUNCHES, OPS: how many of each in a round (100000).
 """
 import os
 import re
@@ -17,6 +18,7 @@ WARPLIGHT, FLOOR, BIN, OPBENCH = sys.argv[1:5]
 REPEATS = int(sys.argv[5]) if len(sys.argv) > 5 else 3
 CASES = sys.argv[6:]
 NSYS = os.environ.get("NSYS", "")
+LAUNCHES, OPS = os.environ.get("LAUNCHES", "100000"), os.environ.get("OPS", "100000")
 
 
 def run(command, **environment):
@@ -47,7 +49,7 @@ def table(title, variants):
               f"{median / floor:.2f} |", flush=True)
 
 
-def variants(folder, command, paused=False, extra=()):
+def variants(folder, command, extra=()):
     def record(*options):
         return [WARPLIGHT, "record", "--quiet", "--no-report", "--force", "-o", os.path.join(folder, "r.wlt"),
                 *options, "--"] + command
@@ -74,25 +76,25 @@ def main():
         recording = os.path.join(folder, "r.wlt")
         bench = [os.path.join(BIN, "launches")]
         if wanted("launch"):
-            table("ns per launch (launchbench)", variants(folder, [os.path.join(BIN, "launchbench")],
-                                                         extra=[["--paused"], ["--host-sampling", "0"]]))
+            command = [os.path.join(BIN, "launchbench"), LAUNCHES]
+            table("ns per launch (launchbench)", variants(folder, command, extra=[["--paused"], ["--host-sampling", "0"]]))
             run([WARPLIGHT, "record", "--quiet", "--no-report", "--force", "-o", recording, "--",
-                 os.path.join(BIN, "launchbench")])
+                 *command])
             size = os.path.getsize(recording)
-            print(f"\nrecording of launchbench: {size} bytes, {size / 1500001:.1f} bytes per launch with its call")
+            print(f"\nrecording of launchbench: {size} bytes, {size / (5 * int(LAUNCHES) + 1):.1f} bytes per launch with its call")
             held = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
             print(f"most memory that any process of this run held: {held} KiB")
         if wanted("threads"):
-            table("ns per launch of a thread, 8 threads (launches 30000 8)", variants(folder, bench + ["30000", "8"]))
+            table("ns per launch of a thread, 8 threads (launches LAUNCHES/4 8)", variants(folder, bench + [str(int(LAUNCHES) // 4), "8"]))
         if wanted("graphs"):
-            table("ns per graph of 20 kernels (launches 30000 1 20)",
-                  variants(folder, bench + ["30000", "1", "20"], extra=[["--graph-trace", "node"]]))
+            table("ns per graph of 20 kernels (launches LAUNCHES/4 1 20)",
+                  variants(folder, bench + [str(int(LAUNCHES) // 4), "1", "20"], extra=[["--graph-trace", "node"]]))
         if wanted("ops"):
             op = [sys.executable, OPBENCH]
-            cases = variants(folder, op + ["none"], extra=[["--torch-ops"], ["--paused"]])
-            cases["torch.profiler, CUDA only"] = lambda: run(op + ["kineto-cuda"])
-            cases["torch.profiler, CPU and CUDA"] = lambda: run(op + ["kineto"])
-            cases["Triton Proton"] = lambda: run(op + ["proton"])
+            cases = variants(folder, op + ["none", OPS], extra=[["--torch-ops"], ["--paused"]])
+            cases["torch.profiler, CUDA only"] = lambda: run(op + ["kineto-cuda", OPS])
+            cases["torch.profiler, CPU and CUDA"] = lambda: run(op + ["kineto", OPS])
+            cases["Triton Proton"] = lambda: run(op + ["proton", OPS])
             table("ns per operator (opbench)", cases)
 
 
