@@ -37,6 +37,7 @@ struct gaps {
     int64_t piece_longest;       /* its longest stretch, whose culprit it names */
     struct gap_piece *out;
     size_t out_count, out_cap;
+    VEC(struct interval) pauses; /* of the recording, in order */
     int64_t floor_ns;
     uint32_t next_call;      /* launches the op that ends the gap; NONE */
     int64_t next_call_start; /* its start; or the gap's end */
@@ -106,8 +107,8 @@ static void find_culprit(struct gaps *g, struct gap_piece *piece, uint32_t leaf)
 }
 
 /* Books [start, end) of the current gap. leaf is the innermost span of thread then, or NONE. */
-static void book(struct gaps *g, int64_t start, int64_t end, enum account cause, uint32_t thread,
-                 uint32_t leaf)
+static void book_recorded(struct gaps *g, int64_t start, int64_t end, enum account cause, uint32_t thread,
+                          uint32_t leaf)
 {
     if (start >= end)
         return;
@@ -132,6 +133,40 @@ static void book(struct gaps *g, int64_t start, int64_t end, enum account cause,
         g->piece = piece;
         g->piece_longest = end - start;
     }
+}
+
+/* The same; while the recording paused, nobody knows what was going on. */
+static void book(struct gaps *g, int64_t start, int64_t end, enum account cause, uint32_t thread,
+                 uint32_t leaf)
+{
+    for (size_t i = 0; i < g->pauses.count && start < end; i++) {
+        struct interval pause = g->pauses.at[i];
+        if (pause.end <= start || pause.start >= end)
+            continue;
+        book_recorded(g, start, pause.start, cause, thread, leaf);
+        start = max_ns(start, pause.start);
+        book_recorded(g, start, min_ns(pause.end, end), IDLE_UNKNOWN, NONE, NONE);
+        start = min_ns(pause.end, end);
+    }
+    book_recorded(g, start, end, cause, thread, leaf);
+}
+
+/* Marks are in order of time. Of several recordings at once each pauses for itself: that is left out. */
+static void find_pauses(struct gaps *g)
+{
+    if (g->run->sources.count != 1)
+        return;
+    int64_t since = UNKNOWN;
+    vec_each (&g->run->marks, mark) {
+        if (mark->kind == MARK_PAUSED && since == UNKNOWN)
+            since = mark->time;
+        if (mark->kind != MARK_RESUMED || since == UNKNOWN)
+            continue;
+        vec_push(&g->pauses, ((struct interval){since, mark->time}));
+        since = UNKNOWN;
+    }
+    if (since != UNKNOWN)
+        vec_push(&g->pauses, ((struct interval){since, INT64_MAX}));
 }
 
 /* ---- what a stretch of host time means ----------------------------------------------------------------- */
@@ -425,6 +460,7 @@ void gaps_build(struct report *report)
     host_names_init(&g.names, run);
     issue_index_init(&g.issues, run, &g.names);
     culprit_index_init(&g.culprits, report);
+    find_pauses(&g);
     g.loading = mark_loading(&g);
     g.seen_kernel = mem_zalloc(run->strings.count, 1);
     g.cursors = mem_zalloc(run->threads.count, sizeof *g.cursors);
@@ -442,6 +478,7 @@ void gaps_build(struct report *report)
     report->gaps.count = g.out_count;
     report->gaps.cap = g.out_cap;
     culprit_index_finish(&g.culprits);
+    vec_release(&g.pauses);
     free(g.cursors);
     free(g.seen_kernel);
     free(g.loading);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/i18n.h"
+#include "model/cells.h"
 #include "source/facts.h"
 
 enum {
@@ -152,13 +153,13 @@ static void fill_reply(const struct session *s, struct control_reply *reply)
 }
 
 /* Times between are not idle: nobody looked. */
-static void note_switch(struct session *s, const char *text)
+static void note_switch(struct session *s, enum mark_kind kind)
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     vec_push(&s->run.marks, ((struct mark){.time = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec,
-                                           .kind = MARK_INSTANT,
-                                           .text = intern_puts(&s->run.strings, text),
+                                           .kind = kind,
+                                           .text = intern_puts(&s->run.strings, mark_kind_names[kind]),
                                            .thread = NONE,
                                            .device = NONE}));
 }
@@ -168,7 +169,7 @@ static void want(struct session *s, enum ring_wanted wanted)
     if (s->collect.wanted == wanted)
         return;
     collect_want(&s->collect, wanted);
-    note_switch(s, wanted == RING_RECORD ? "warplight: recording" : "warplight: paused");
+    note_switch(s, wanted == RING_RECORD ? MARK_RESUMED : MARK_PAUSED);
 }
 
 /* Does what is asked for; false: it is not done yet, ask again. */

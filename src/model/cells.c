@@ -10,7 +10,7 @@ const char *const mem_kind_names[] = {"unknown", "pageable", "pinned", "device",
 const char *const span_kind_names[] = {"api", "operator", "annotation", "python",
                                        "os",  "overhead", "other",      NULL};
 const char *const mark_kind_names[] = {"instant", "diagnostic", "out of memory", "xid", "throttle",
-                                       "lost",    NULL};
+                                       "lost",    "paused",     "resumed",       NULL};
 static const char *const vendor_names[] = {"unknown", "NVIDIA", "AMD", "Intel", "Meta", NULL};
 static const char *const unit_names[] = {"none", "bytes", "ratio", "W", "°C", "Hz", "bytes/s", NULL};
 

@@ -7,7 +7,7 @@
  *
  * The rows of ops, spans, samples, marks and waits take at most most_bytes; with more, the oldest go early,
  * counted as crowded. Tables grow by doubling, so up to twice as much may be reserved. Strings and the small
- * tables are not touched: see model/compact.h. */
+ * tables are not touched: they grow with what is distinct, not with time. */
 #ifndef WARPLIGHT_MODEL_RETAIN_H
 #define WARPLIGHT_MODEL_RETAIN_H
 

@@ -180,7 +180,16 @@ struct counter_series {
 #define RUN_SAMPLES(X) X(int64_t, time) X(double, value) X(uint32_t, series)
 TABLE_DECLARE(sample_table, RUN_SAMPLES)
 
-enum mark_kind { MARK_INSTANT, MARK_DIAGNOSTIC, MARK_OOM, MARK_XID, MARK_THROTTLE, MARK_LOST };
+enum mark_kind {
+    MARK_INSTANT,
+    MARK_DIAGNOSTIC,
+    MARK_OOM,
+    MARK_XID,
+    MARK_THROTTLE,
+    MARK_LOST,
+    MARK_PAUSED, /* from here on nothing was recorded … */
+    MARK_RESUMED /* … up to here */
+};
 
 struct mark {
     int64_t time;

@@ -479,5 +479,5 @@ _Static_assert(UNIT_NONE == 0 && UNIT_BYTES == 1 && UNIT_RATIO == 2 && UNIT_WATT
                    UNIT_HZ == 5 && UNIT_BYTES_PER_S == 6,
                "numbers of a format");
 _Static_assert(MARK_INSTANT == 0 && MARK_DIAGNOSTIC == 1 && MARK_OOM == 2 && MARK_XID == 3 &&
-                   MARK_THROTTLE == 4 && MARK_LOST == 5,
+                   MARK_THROTTLE == 4 && MARK_LOST == 5 && MARK_PAUSED == 6 && MARK_RESUMED == 7,
                "numbers of a format");

@@ -322,6 +322,30 @@ static void ops_without_calls_leave_the_cause_unknown(void **state)
     done(&report, &m);
 }
 
+static void mark_at(struct make_run *m, enum mark_kind kind, int64_t time)
+{
+    vec_push(&m->run.marks, ((struct mark){.time = time, .kind = kind, .thread = NONE, .device = NONE}));
+}
+
+static void what_happens_while_the_recording_pauses_is_unknown(void **state)
+{
+    (void)state;
+    struct make_run m;
+    make_run_init(&m);
+    kernel_at(&m, 0, 10 * US);
+    kernel_at(&m, 1010 * US, 1020 * US); /* a gap of 1000 µs, of which 300 and 200 were not recorded */
+    mark_at(&m, MARK_PAUSED, 100 * US);
+    mark_at(&m, MARK_RESUMED, 400 * US);
+    mark_at(&m, MARK_RESUMED, 450 * US); /* as a damaged file may have it */
+    mark_at(&m, MARK_PAUSED, 500 * US);
+    mark_at(&m, MARK_RESUMED, 700 * US);
+    mark_at(&m, MARK_PAUSED, 1015 * US);
+    struct report report;
+    build(&report, &m);
+    assert_int_equal(booked(&report, IDLE_UNKNOWN), 500 * US);
+    done(&report, &m);
+}
+
 static void culprits_that_differ_only_in_numbers_are_one(void **state)
 {
     (void)state;
@@ -368,6 +392,7 @@ int main(void)
         cmocka_unit_test(before_the_first_and_after_the_last_op_is_startup_and_shutdown),
         cmocka_unit_test(a_window_that_cuts_gaps_keeps_their_causes),
         cmocka_unit_test(ops_without_calls_leave_the_cause_unknown),
+        cmocka_unit_test(what_happens_while_the_recording_pauses_is_unknown),
         cmocka_unit_test(culprits_that_differ_only_in_numbers_are_one),
     };
     return cmocka_run_group_tests_name("gaps", tests, NULL, NULL);
