@@ -22,7 +22,7 @@ enum metric_unit {
 };
 
 /* X(id, key in machine output, unit, largest possible value or 0). A larger one is COUNTER_IMPLAUSIBLE; some
- * room is left to percentages, which two replay passes can bring a little above 1. */
+ * room is left where numerator and denominator may come from different replay passes. */
 #define METRICS(X)                                                                                           \
     X(DURATION, "duration_ns", IN_NS, 0)                                                                     \
     X(ELAPSED_CYCLES, "elapsed_cycles", IN_COUNT, 0)                                                         \
@@ -98,11 +98,11 @@ enum metric_unit {
     /* global memory: requests are warp instructions that reached L1, sectors what they touched */           \
     X(GLOBAL_LOAD_REQUESTS, "global_load_requests", IN_COUNT, 0)                                             \
     X(GLOBAL_LOAD_SECTORS, "global_load_sectors", IN_COUNT, 0)                                               \
-    X(GLOBAL_LOAD_SECTORS_PER_REQUEST, "global_load_sectors_per_request", IN_NUMBER, 32.01)                  \
+    X(GLOBAL_LOAD_SECTORS_PER_REQUEST, "global_load_sectors_per_request", IN_NUMBER, 33)                     \
     X(GLOBAL_LOAD_BYTES_PER_SECTOR, "global_load_useful_bytes_per_sector", IN_NUMBER, 0)                     \
     X(GLOBAL_STORE_REQUESTS, "global_store_requests", IN_COUNT, 0)                                           \
     X(GLOBAL_STORE_SECTORS, "global_store_sectors", IN_COUNT, 0)                                             \
-    X(GLOBAL_STORE_SECTORS_PER_REQUEST, "global_store_sectors_per_request", IN_NUMBER, 32.01)                \
+    X(GLOBAL_STORE_SECTORS_PER_REQUEST, "global_store_sectors_per_request", IN_NUMBER, 33)                   \
     X(GLOBAL_STORE_BYTES_PER_SECTOR, "global_store_useful_bytes_per_sector", IN_NUMBER, 0)                   \
     X(GLOBAL_SECTORS, "global_sectors", IN_COUNT, 0) /* as the addresses demand, before any cache */         \
     X(GLOBAL_SECTORS_EXCESS, "global_excess_sectors", IN_COUNT, 0) /* above a perfect layout's */            \

@@ -13,7 +13,7 @@ struct source_page {
     enum number_style style;
     int address, line, source;
     VEC(uint32_t) names; /* of the columns; 0 where it holds no number */
-    uint32_t profile;
+    uint32_t profile;    /* NONE before the first kernel */
     uint64_t first_address;
     bool in_rows, has_first;
 };
@@ -46,7 +46,7 @@ static void read_header(struct source_page *s)
     s->address = csv_find(c, "Address");
     s->source = csv_find(c, "Source");
     s->line = csv_find(c, "Line No") >= 0 ? csv_find(c, "Line No") : s->address < 0 ? csv_find(c, "#") : -1;
-    s->in_rows = s->source >= 0 && (s->address >= 0 || s->line >= 0);
+    s->in_rows = s->profile != NONE && s->source >= 0 && (s->address >= 0 || s->line >= 0);
     s->names.count = 0;
     for (int i = 0; i < (int)c->cells.count; i++) {
         bool number = i != s->address && i != s->line && i != s->source && !csv_is(c->cells.at[i], "#");
@@ -83,13 +83,12 @@ static void take_row(struct source_page *s)
 /* Goes through the page; with evidence only that is gathered. */
 static void read_rows(struct source_page *s, struct number_evidence *evidence)
 {
+    s->profile = NONE;
     while (csv_next(&s->csv)) {
         if (is_kernel_row(&s->csv)) {
             s->in_rows = s->has_first = false;
-            if (!evidence) {
-                struct csv_cell name = csv_get(&s->csv, 1);
-                s->profile = profiles_add(&s->profiles, name.at, name.length);
-            }
+            struct csv_cell name = csv_get(&s->csv, 1);
+            s->profile = evidence ? 0 : profiles_add(&s->profiles, name.at, name.length);
         } else if (csv_find(&s->csv, "Source") >= 0) {
             read_header(s);
         } else if (s->in_rows && evidence) {
@@ -116,10 +115,13 @@ int ncu_read_source(struct run *run, struct stream *in, const struct str *text, 
         uint32_t source = run_add_source(run, stream_path(in), "ncu CSV, source page");
         run->sources.at[source].bytes = stream_size(in);
         profiles_begin(&s.profiles, run, source);
+        size_t before = run->profiles.count;
         csv_open(&s.csv, str_text(text) + offset, text->len - offset, separator);
         read_rows(&s, NULL);
         csv_close(&s.csv);
         profiles_end(&s.profiles);
+        if (run->profiles.count == before)
+            code = ncu_refuse(stream_path(in), str_text(text), text->len, err);
     }
     vec_release(&s.names);
     return code;

@@ -275,6 +275,7 @@ static void add_call(struct nvprof *n, struct csv_cell name, int64_t start, int6
     run->spans.name[row] = intern_add(&run->strings, name.at, name.length);
     run->spans.thread[row] = run_thread(run, process, n->pid == UNKNOWN ? 0 : n->pid);
     run->spans.kind[row] = SPAN_API;
+    run->spans.comm[row] = NONE;
 }
 
 static uint32_t read_shape(struct nvprof *n)
