@@ -155,6 +155,25 @@ static void finish_sampler(struct collect *c, struct run *run)
     c->sampler = NULL;
 }
 
+/* ---- processes that say nothing --------------------------------------------------------------------------
+ */
+
+static void look_for_silent(struct collect *c)
+{
+    int64_t pid = c->failure.len == 0 ? silent_find(&c->silent, str_text(&c->folder.path)) : 0;
+    char number[24];
+    if (pid == 0)
+        return;
+    const char *why =
+        c->silent.has_library
+            ? N_("process {0} cannot write to the folder of the recording (another user, a chroot or a "
+                 "container of its own): record from inside, as its user")
+            : N_("in process {0} the CUDA driver did not load the library that records: its "
+                 "environment was changed, or it is setuid");
+    int length = snprintf(number, sizeof number, "%lld", (long long)pid);
+    take_failure(c, why, strlen(why), number, (size_t)length);
+}
+
 /* ---- all of it -------------------------------------------------------------------------------------------
  */
 
@@ -177,6 +196,7 @@ int64_t collect_drain(struct collect *c, struct run *run)
         }
     }
     drain_sampler(c, run);
+    look_for_silent(c);
     c->records += count;
     return count;
 }

@@ -5,6 +5,7 @@
 #include "source/cupti_ring.h"
 #include "source/folder.h"
 #include "source/host_sampler.h"
+#include "source/silent.h"
 
 struct collect {
     struct folder folder;         /* where the rings are */
@@ -16,6 +17,7 @@ struct collect {
     int64_t records;              /* taken so far */
     struct host_sampler *sampler; /* of host threads; NULL: they are not looked at */
     size_t threads_known;         /* rows of the run that it was told of */
+    struct silent silent;         /* processes that should be recorded and are not */
     struct str failure;           /* the first sentence of a library on why it did not record everything */
     bool has_facts;
     uint32_t cupti_version, driver_version; /* of the first process that had them */

@@ -180,6 +180,18 @@ class Faults(unittest.TestCase):
             with self.subTest(api=api):
                 self.check_records(self.record(APP, "100", "kill", FAKE_CUPTI_API=api), RECORDS_OF_100, code=137)
 
+    def test_a_process_that_uses_cuda_and_cannot_say_why_it_is_silent_is_found(self):
+        if sanitized():
+            self.skipTest("Python cannot load what a sanitizer was built into")
+        driver = os.path.join(self.folder.name, "libcuda.so.1")
+        shutil.copy(CUPTI, driver)
+        program = "import ctypes, sys, time; [ctypes.CDLL(path) for path in sys.argv[1:]]; time.sleep(3)"
+        for libraries, said in (([driver], "did not load the library"), ([driver, INJECT], "cannot write to the folder")):
+            with self.subTest(said=said):
+                out = self.record(sys.executable, "-c", program, *libraries)
+                self.assertEqual(out.returncode, 0, out.stderr)
+                self.assertIn(said, out.stderr)
+
     def test_a_process_that_execs_is_recorded_twice(self):
         self.check_records(self.record(APP, "100", "exec"), 2 * RECORDS_OF_100)
         self.assertEqual(self.report()["run"]["losses"]["unlinked"], 0)
