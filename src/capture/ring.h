@@ -159,7 +159,10 @@ struct ring_pc {
 
 /* And launches whose counters were measured, each followed by RING_COUNTERS of the same thread. */
 enum { RING_LAUNCH = 64, RING_COUNTERS = 65, RING_COUNTERS_AT_ONCE = 14 };
-enum ring_launch_flags { RING_LAUNCH_COOPERATIVE = 1 };
+enum ring_launch_flags {
+    RING_LAUNCH_COOPERATIVE = 1,
+    RING_LAUNCH_TOTAL = 2, /* no launch: at the end, how many there were of a kernel; number says it */
+};
 struct ring_launch {
     uint32_t kind; /* RING_LAUNCH */
     uint32_t device;

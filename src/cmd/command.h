@@ -27,6 +27,7 @@ struct cli {
     struct globals globals;
     char **operands;
     int operand_count;
+    int dashes; /* operands before "--"; -1: there is none */
 };
 
 struct example {

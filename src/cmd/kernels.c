@@ -4,6 +4,7 @@
 #include "base/i18n.h"
 #include "cmd/codes.h"
 #include "cmd/kernels.h"
+#include "cmd/kernels_live.h"
 #include "cmd/read_run.h"
 #include "view/view.h"
 
@@ -26,9 +27,16 @@ struct kernels_args {
     int64_t limit;
     bool full_names;
     const char *input_format;
+    const char *metrics;
+    int64_t launches;
+    const char *chip;
+    bool deep;
+    bool stalls;
+    bool plan;
 };
 
-static const struct kernels_args defaults = {.block = UNKNOWN, .shared = UNKNOWN, .limit = UNKNOWN};
+static const struct kernels_args defaults = {
+    .launches = 8, .block = UNKNOWN, .shared = UNKNOWN, .limit = UNKNOWN};
 
 #define AT(field) offsetof(struct kernels_args, field)
 static const struct option options[] = {
@@ -53,6 +61,17 @@ static const struct option options[] = {
     {"input-format", 0, OPTION_TEXT, N_("NAME"),
      N_("read the reports as this format instead of looking: ncu, ncu-csv, nvprof, …"), AT(input_format),
      NULL},
+    {"deep", 0, OPTION_FLAG, NULL,
+     N_("PROGRAM: also count what takes several passes, of kernels that matter"), AT(deep), NULL},
+    {"stalls", 0, OPTION_FLAG, NULL,
+     N_("PROGRAM: run it a second time, to sample where its warps wait and why"), AT(stalls), NULL},
+    {"launches", 0, OPTION_COUNT, N_("COUNT"),
+     N_("PROGRAM: measure so many launches of each kernel, grid and block; 0: all (default: 8)"),
+     AT(launches), NULL},
+    {"metrics", 'm', OPTION_TEXT, N_("LIST"),
+     N_("PROGRAM: measure these counters, by their PerfWorks names, separated by commas"), AT(metrics), NULL},
+    {"plan", 0, OPTION_FLAG, NULL, N_("run nothing: say what measuring costs on each GPU"), AT(plan), NULL},
+    {"chip", 0, OPTION_TEXT, N_("NAME"), N_("--plan: only of that chip: GH100"), AT(chip), NULL},
     OPTION_END,
 };
 #undef AT
@@ -158,11 +177,52 @@ static int show_profiles(struct cli *cli, const struct kernels_args *args, const
     return rc;
 }
 
+/* ---- kernels of a program that is started ---------------------------------------------------------------
+ */
+
+static int show_plan(struct cli *cli, const struct kernels_args *args, const struct live_options *live,
+                     struct err *err)
+{
+    FILE *out = NULL;
+    if (args->format == FORMAT_CSV)
+        return err_set(err, ERR_USAGE, NULL, -1, _("use --format json"), _("a plan is no table of kernels"));
+    int rc = open_output(&out, args->output, cli->operands, 0, err);
+    if (rc == 0)
+        rc = live_plan(cli, out, live, args->format == FORMAT_JSON, err);
+    return rc == 0 ? close_output(out, args->output, err) : rc;
+}
+
+/* The program's own exit code is passed on. */
+static int measure(struct cli *cli, const struct kernels_args *args, const struct live_options *live,
+                   struct err *err)
+{
+    struct kernels_input input = {.has_profiles = true};
+    int exit_code = 0;
+    run_init(&input.run);
+    int rc = live_measure(&input.run, cli, live, &exit_code, err);
+    cli->operand_count = 0; /* they are no files */
+    if (rc == 0 && input.run.profiles.count)
+        rc = show_profiles(cli, args, &input, err);
+    run_release(&input.run);
+    return rc == 0 ? exit_code : rc;
+}
+
 static int run_kernels(struct cli *cli, const void *values, struct err *err)
 {
     const struct kernels_args *args = values;
+    struct live_options live = {.metrics = args->metrics,
+                                .chip = args->chip,
+                                .launches = args->launches,
+                                .deep = args->deep,
+                                .stalls = args->stalls};
     if (args->block == 0)
         return err_set(err, ERR_USAGE, NULL, -1, NULL, _("a block has at least one thread"));
+    if (args->plan)
+        return show_plan(cli, args, &live, err);
+    if (cli->operand_count == 0)
+        return command_missing(cli->command, err);
+    if (cli->dashes == 0)
+        return measure(cli, args, &live, err);
     struct kernels_input input;
     int rc = kernels_read(&input, cli, cli->operands, cli->operand_count, args->input_format, err);
     if (rc == 0)
@@ -201,7 +261,6 @@ const struct command command_kernels = {
     .defaults = &defaults,
     .defaults_size = sizeof defaults,
     .operand_kind = OPERAND_FILE,
-    .operands_min = 1,
     .operands_max = -1,
     .examples = examples,
     .exit_codes = exit_codes,

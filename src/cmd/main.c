@@ -80,6 +80,7 @@ static int run_command(struct cli *cli, int argc, char **argv, struct err *err)
     choose_language(&cli->globals);
     cli->operands = parse.operands;
     cli->operand_count = parse.operand_count;
+    cli->dashes = parse.dashes;
     if (rc == 0 && cli->globals.help)
         rc = print_help(cli, err);
     else if (rc == 0 && cli->globals.version)

@@ -286,6 +286,7 @@ int options_parse(struct parse *parse, int argc, char **argv, struct err *err)
 {
     parse->operands = argv;
     parse->operand_count = 0;
+    parse->dashes = -1;
     bool options_ended = false;
     for (int i = 0; i < argc;) {
         char *word = argv[i];
@@ -295,6 +296,7 @@ int options_parse(struct parse *parse, int argc, char **argv, struct err *err)
             options_ended |= parse->stop_at_operand;
         } else if (strcmp(word, "--") == 0) {
             options_ended = true;
+            parse->dashes = parse->operand_count;
         } else if (word[1] == '-') {
             rc = parse_long(parse, argc - i, argv + i, &used, err);
         } else {

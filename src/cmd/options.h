@@ -58,6 +58,7 @@ struct parse {
     /* results */
     char **operands; /* argv is reordered: the operands come first */
     int operand_count;
+    int dashes; /* operands before "--"; -1: there is none */
 };
 
 /* Parses argv[0 … argc). Values may stand in "--name=value", "--name value", "-nvalue", "-n value"; flags may

@@ -3,8 +3,8 @@
  * In a context that is measured every launch becomes a range, which costs about a millisecond, and switching
  * that on and off costs tens of them. So it is on while kernels come that have not been measured often
  * enough, and off while there are none: a training loop soon runs at full speed. Measuring in several passes
- * costs ten milliseconds a pass and launch, so each kernel gets it once; and the warp sampler, which cannot
- * run beside either, gets the calm after that.
+ * costs ten milliseconds a pass and launch, so each kernel gets it once. The warp sampler cannot run beside
+ * either, and after them it no longer knows the kernels: it gets processes of its own.
  *
  * While a context is measured, one launch at a time goes through it: that is what measuring does anyway, and
  * it tells which range is which launch. What must not wait for itself is never measured: kernels of
@@ -23,15 +23,13 @@
 
 enum {
     CONTEXTS = 64,
-    RANGES = 256,       /* of a session: each takes some 120 KB */
-    PATIENCE = 48,      /* launches that need no measuring, until it pays to stop */
-    FIRST_PATIENCE = 1, /* the same, until sampling starts; times PATIENCE_GROWS with every interruption */
-    PATIENCE_GROWS = 4,
+    RANGES = 256,    /* of a session: each takes some 120 KB */
+    PATIENCE = 48,   /* launches that need no measuring, until it pays to stop */
     DEEPENING = 256, /* launches without a replay, until others are measured again */
 };
 static const int64_t idle_ns = 200 * MS;      /* without a launch, until the helper takes what there is */
 static const int64_t replay_ns = 2500 * MS;   /* spent on kernels of which it is not known if they matter */
-static const int64_t sampling_ns = 2000 * MS; /* of sampling, in all */
+static const int64_t sampling_ns = 5000 * MS; /* of sampling */
 static const double share_that_matters = 0.01;
 
 enum mode { MODE_OFF, MODE_QUICK, MODE_DEEP, MODES };
@@ -52,14 +50,11 @@ struct context {
     uint32_t launch_count;
     uint32_t idle; /* launches since the last one that was wanted */
     int64_t last_ns, begun_ns;
-    /* for --deep */
-    struct sampling sampling;
-    bool settled;       /* there was a time without kernels to be measured: what matters is known */
-    uint32_t deepening; /* launches for which replays go before what costs a switch */
-    uint32_t patience;
-    double total_ns;    /* of all launches whose duration is known */
-    int64_t spent_ns;   /* on replays */
-    int64_t sampled_ns; /* in all */
+    struct sampling sampling; /* in place of all that */
+    bool settled;             /* there was a launch that needed no measuring: what matters is known */
+    uint32_t deepening;       /* launches for which replays go before what costs a switch */
+    double total_ns;          /* of all launches whose duration is known */
+    int64_t spent_ns;         /* on replays */
 };
 
 static struct {
@@ -95,6 +90,21 @@ static void add_device(struct recorder *r, int device)
     records_add(r, &record, sizeof record);
 }
 
+static struct ring_launch describe(const struct context *c, const struct kernel *kernel)
+{
+    struct ring_launch record = {.kind = RING_LAUNCH,
+                                 .device = (uint32_t)c->device,
+                                 .name = kernel->name,
+                                 .context = c->id,
+                                 .registers_per_thread = kernel->registers,
+                                 .static_shared_bytes = kernel->static_shared_bytes,
+                                 .dynamic_shared_bytes = kernel->dynamic_shared_bytes,
+                                 .local_bytes_per_thread = kernel->local_bytes};
+    memcpy(record.grid, kernel->grid, sizeof record.grid);
+    memcpy(record.block, kernel->block, sizeof record.block);
+    return record;
+}
+
 /* In one piece: the collector reads slots in any order. */
 static void add_launch(struct recorder *r, const struct context *c, enum mode mode,
                        const struct launch *launch, const double *values)
@@ -104,22 +114,12 @@ static void add_launch(struct recorder *r, const struct context *c, enum mode mo
         struct ring_launch launch;
         struct ring_counters counters[MOST];
     } all;
-    const struct kernel *kernel = launch->kernel;
     size_t records = 0, count = c->plans[mode].count;
-    all.launch = (struct ring_launch){.kind = RING_LAUNCH,
-                                      .device = (uint32_t)c->device,
-                                      .name = kernel->name,
-                                      .number = launch->number,
-                                      .stream = (uint64_t)(uintptr_t)launch->stream,
-                                      .context = c->id,
-                                      .registers_per_thread = kernel->registers,
-                                      .static_shared_bytes = kernel->static_shared_bytes,
-                                      .dynamic_shared_bytes = kernel->dynamic_shared_bytes,
-                                      .local_bytes_per_thread = kernel->local_bytes,
-                                      .flags = launch->flags,
-                                      .counters = (uint32_t)count};
-    memcpy(all.launch.grid, kernel->grid, sizeof kernel->grid);
-    memcpy(all.launch.block, kernel->block, sizeof kernel->block);
+    all.launch = describe(c, launch->kernel);
+    all.launch.number = launch->number;
+    all.launch.stream = (uint64_t)(uintptr_t)launch->stream;
+    all.launch.flags = launch->flags;
+    all.launch.counters = (uint32_t)count;
     for (size_t i = 0; i < count; i++) {
         struct ring_counters *record = &all.counters[i / RING_COUNTERS_AT_ONCE];
         if (i % RING_COUNTERS_AT_ONCE == 0) {
@@ -130,6 +130,21 @@ static void add_launch(struct recorder *r, const struct context *c, enum mode mo
         record->at[record->count++].value = values[i];
     }
     records_add(r, &all, sizeof all.launch + records * sizeof *all.counters);
+}
+
+/* How many launches there were of what was measured, once. */
+static void add_totals(struct recorder *r, struct context *c)
+{
+    for (size_t i = 0; c->kernels && i < KERNELS; i++) {
+        struct kernel *kernel = &c->kernels[i];
+        if (!kernel->symbol || kernel->measured == 0 || kernel->launches == 0)
+            continue;
+        struct ring_launch record = describe(c, kernel);
+        record.flags = RING_LAUNCH_TOTAL;
+        record.number = kernel->launches;
+        records_add(r, &record, sizeof record);
+        kernel->launches = kernel->measured = 0;
+    }
 }
 
 /* ---- sessions -------------------------------------------------------------------------------------------
@@ -215,23 +230,21 @@ static void start_sampling(struct recorder *r, struct context *c)
     struct refusal why;
     inside = true;
     c->begun_ns = monotonic_ns();
-    profiler_leave(&c->profiler, &c->session);
-    if (sampling_start(&c->sampling, r, c->handle, &why) != 0) {
-        recorder_note(r, why.why, why.detail);
-        c->sampled_ns = sampling_ns; /* not again */
-    }
+    if (sampling_start(&c->sampling, r, c->handle, &why) != 0)
+        give_up(r, c, &why);
     inside = false;
 }
 
+/* Once and for all. */
 static void stop_sampling(struct recorder *r, struct context *c)
 {
+    struct refusal why;
     if (!c->sampling.is_on)
         return;
-    struct refusal why;
     inside = true;
     if (sampling_stop(&c->sampling, r, &why) != 0)
         recorder_note(r, why.why, why.detail);
-    c->sampled_ns += monotonic_ns() - c->begun_ns;
+    c->dead = true;
     inside = false;
 }
 
@@ -272,16 +285,17 @@ static bool plan(struct recorder *r, struct context *c, enum mode mode, struct r
 
 static bool prepare(struct recorder *r, struct context *c, struct refusal *why)
 {
-    if (counters.driver.CtxGetDevice(&c->device) != 0 ||
-        profiler_open(&c->profiler, &r->cupti, c->device, why) != 0 || !plan(r, c, MODE_QUICK, why) ||
+    if (counters.driver.CtxGetDevice(&c->device) != 0)
+        return false;
+    add_device(r, c->device);
+    if (r->options.sampler)
+        return true;
+    if (profiler_open(&c->profiler, &r->cupti, c->device, why) != 0 || !plan(r, c, MODE_QUICK, why) ||
         (r->options.deep && !plan(r, c, MODE_DEEP, why)))
         return false;
     c->kernels = calloc(KERNELS, sizeof *c->kernels);
     refusal_set(why, N_("no hardware counters: no memory is left for them"), "%s", "");
-    if (!c->kernels)
-        return false;
-    add_device(r, c->device);
-    return true;
+    return c->kernels != NULL;
 }
 
 static struct context *add_context(struct recorder *r, void *handle, uint32_t id, struct context *c)
@@ -291,7 +305,6 @@ static struct context *add_context(struct recorder *r, void *handle, uint32_t id
     pthread_mutex_init(&c->lock, NULL);
     c->id = id;
     c->session.context = handle;
-    c->patience = FIRST_PATIENCE;
     inside = true;
     if (!prepare(r, c, &why))
         give_up(r, c, &why);
@@ -338,31 +351,15 @@ static enum mode wanted_mode(const struct recorder *r, const struct context *c, 
         return MODE_OFF;
     if (deep && !kernel->deep && (c->spent_ns < replay_ns || (c->settled && matters(c, kernel))))
         return MODE_DEEP;
-    if (deep && (c->deepening || (kernel->deep && c->sampled_ns < sampling_ns)))
+    if (c->deepening)
         return MODE_OFF;
     bool often = r->options.launches && kernel->measured >= r->options.launches;
     return often ? MODE_OFF : MODE_QUICK;
 }
 
-/* Without kernels to be measured: is it calm enough for the sampler? */
-static void in_the_calm(struct recorder *r, struct context *c)
-{
-    if (!r->options.deep || c->mode != MODE_OFF)
-        return;
-    c->settled = true;
-    if (c->sampling.is_on && c->sampled_ns + monotonic_ns() - c->begun_ns > sampling_ns)
-        stop_sampling(r, c);
-    else if (!c->sampling.is_on && c->sampled_ns < sampling_ns && ++c->idle >= c->patience)
-        start_sampling(r, c);
-}
-
 /* Opens the session that a launch wants. */
 static void open_session(struct recorder *r, struct context *c, enum mode mode)
 {
-    if (c->sampling.is_on) {
-        stop_sampling(r, c);
-        c->patience *= PATIENCE_GROWS;
-    }
     if (c->mode != MODE_OFF && c->mode != mode)
         stop(r, c);
     if (c->mode == MODE_OFF && !c->dead)
@@ -390,8 +387,8 @@ static bool enter(struct recorder *r, struct context *c, uint32_t cbid, const st
         stop(r, c);
     if (mode != MODE_OFF)
         open_session(r, c, mode);
-    else
-        in_the_calm(r, c);
+    else if (launch.kernel)
+        c->settled = true;
     if (c->mode == MODE_OFF || !launch.is_single)
         return false;
     if (mode == MODE_OFF)
@@ -415,6 +412,15 @@ static void leave(struct recorder *r, struct context *c, bool launched)
         stop(r, c);
 }
 
+/* From the first launch on, for a while. */
+static void sample(struct recorder *r, struct context *c)
+{
+    if (!c->dead && !c->sampling.is_on)
+        start_sampling(r, c);
+    else if (monotonic_ns() - c->begun_ns > sampling_ns)
+        stop_sampling(r, c);
+}
+
 /* ---- callbacks ------------------------------------------------------------------------------------------
  */
 
@@ -436,7 +442,9 @@ static void on_launch(struct recorder *r, uint32_t cbid, const struct callback_c
     if (c->dead)
         return;
     pthread_mutex_lock(&c->lock);
-    if (!c->dead && enter(r, c, cbid, call, number))
+    if (r->options.sampler)
+        sample(r, c);
+    if (!c->dead && !r->options.sampler && enter(r, c, cbid, call, number))
         *call->correlation_data = 1; /* the lock stays held */
     else
         pthread_mutex_unlock(&c->lock);
@@ -451,6 +459,7 @@ static void on_context_end(struct recorder *r, const struct callback_resource_da
     if (!c->dead) {
         stop(r, c);
         stop_sampling(r, c);
+        add_totals(r, c);
         inside = true;
         profiler_leave(&c->profiler, &c->session);
         inside = false;
@@ -468,7 +477,9 @@ static void on_module_end(struct recorder *r, const struct callback_resource_dat
         return;
     pthread_mutex_lock(&c->lock);
     stop(r, c);
-    memset(c->kernels, 0, KERNELS * sizeof *c->kernels);
+    add_totals(r, c);
+    if (c->kernels)
+        memset(c->kernels, 0, KERNELS * sizeof *c->kernels);
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -532,6 +543,8 @@ void counters_flush(struct recorder *r, bool all)
                 stop_sampling(r, c);
             counters.driver.CtxPopCurrent(&before);
         }
+        if (all)
+            add_totals(r, c);
         pthread_mutex_unlock(&c->lock);
     }
 }

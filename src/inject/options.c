@@ -15,6 +15,7 @@ static const struct {
     {"torch-ops", offsetof(struct recorder_options, torch_ops)},
     {"counters", offsetof(struct recorder_options, counters)},
     {"deep", offsetof(struct recorder_options, deep)},
+    {"sampler", offsetof(struct recorder_options, sampler)},
 };
 
 struct recorder_options options_read(const char *words)

@@ -69,6 +69,18 @@ static cupti_result call(struct profiler *p, enum call number, void *params, str
     return result;
 }
 
+/* CUPTI looks for its companions by name alone: those that are loaded are found. */
+static void open_companions(const struct cupti *cupti)
+{
+    static const char *const companions[] = {"libnvperf_host.so", "libnvperf_target.so"};
+    const char *slash = strrchr(cupti->path, '/');
+    char path[sizeof cupti->path + 32];
+    for (size_t i = 0; slash && i < sizeof companions / sizeof *companions; i++) {
+        snprintf(path, sizeof path, "%.*s%s", (int)(slash + 1 - cupti->path), cupti->path, companions[i]);
+        dlopen(path, RTLD_NOW);
+    }
+}
+
 static int find_calls(struct profiler *p, const struct cupti *cupti, struct refusal *why)
 {
     for (int i = 0; i < CALLS; i++) {
@@ -125,6 +137,7 @@ int profiler_open(struct profiler *p, const struct cupti *cupti, int device, str
 {
     struct profiler_plain initialize = {.size = PROFILER_SIZE(profiler_plain, priv)};
     struct profiler_chip chip = {.size = PROFILER_SIZE(profiler_chip, name), .device = (size_t)device};
+    open_companions(cupti);
     if (find_calls(p, cupti, why) != 0 || call(p, INITIALIZE, &initialize, why) != CUPTI_OK ||
         check_device(p, device, why) != 0 || call(p, CHIP_NAME, &chip, why) != CUPTI_OK)
         return -1;

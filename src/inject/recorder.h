@@ -20,7 +20,8 @@ struct recorder_options {
     bool no_memory;    /* "no-memory": neither allocations nor the traffic of managed memory */
     bool torch_ops;    /* "torch-ops": PyTorch's operators */
     bool counters;     /* "counters": hardware counters of kernels, in place of activity */
-    bool deep;         /* "deep": also in several passes, and with the warp sampler */
+    bool deep;         /* "deep": also in several passes */
+    bool sampler;      /* "sampler": the warp sampler in place of counters */
     uint32_t launches; /* "launches=N": of each distinct kernel that are measured; 0: all of them */
     const char *words; /* all of them; "metric=NAME" and "deep=NAME" (more, for "deep") are read from it.
                           Never freed */

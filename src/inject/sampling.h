@@ -1,5 +1,5 @@
-/* CUPTI's PC sampling: where warps of a context were and why they did not go on. Not at the same time as
- * profiler.h in one context. */
+/* CUPTI's PC sampling: where warps of a context were and why they did not go on. Not beside profiler.h
+ * in one context, and not after it: then CUPTI takes kernels for none of the program's. */
 #ifndef WARPLIGHT_INJECT_SAMPLING_H
 #define WARPLIGHT_INJECT_SAMPLING_H
 

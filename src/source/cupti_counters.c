@@ -32,8 +32,9 @@ const char *counters_unit(const char *name)
 /* ---- launches -------------------------------------------------------------------------------------------
  */
 
-void cupti_counters_launch(struct cupti_counters *c, const struct cupti_texts *texts, struct run *run,
-                           uint32_t source, uint32_t process, const struct ring_launch *launch)
+/* Everything but its number. */
+static struct kernel_profile describe(const struct cupti_texts *texts, struct run *run, uint32_t source,
+                                      uint32_t process, const struct ring_launch *launch)
 {
     struct shape shape = {.regs_per_thread = launch->registers_per_thread,
                           .shared_static_bytes = launch->static_shared_bytes,
@@ -42,18 +43,65 @@ void cupti_counters_launch(struct cupti_counters *c, const struct cupti_texts *t
                           .occupancy_percent = -1};
     memcpy(shape.grid, launch->grid, sizeof shape.grid);
     memcpy(shape.block, launch->block, sizeof shape.block);
-    vec_push(&run->profiles, ((struct kernel_profile){
-                                 .source = source,
-                                 .device = run_device(run, source, launch->device),
-                                 .process = process,
-                                 .name = cupti_texts_hashed(texts, launch->name, run, "(name lost)"),
-                                 .shape = run_shape(run, &shape),
-                                 .code = NONE,
-                                 .image = NONE,
-                                 .launch = launch->number,
-                                 .launches = 1,
-                             }));
+    return (struct kernel_profile){
+        .source = source,
+        .device = run_device(run, source, launch->device),
+        .process = process,
+        .name = cupti_texts_hashed(texts, launch->name, run, "(name lost)"),
+        .shape = run_shape(run, &shape),
+        .code = NONE,
+        .launches = 1,
+    };
+}
+
+void cupti_counters_launch(struct cupti_counters *c, const struct cupti_texts *texts, struct run *run,
+                           uint32_t source, uint32_t process, const struct ring_launch *launch)
+{
+    if (launch->flags & RING_LAUNCH_TOTAL) {
+        vec_push(&c->totals, *launch);
+        return;
+    }
+    struct kernel_profile profile = describe(texts, run, source, process, launch);
+    profile.launch = launch->number;
+    vec_push(&run->profiles, profile);
     c->profile = (uint32_t)run->profiles.count;
+}
+
+static uint64_t key_of(const struct kernel_profile *p)
+{
+    return hash_pair(hash_pair(p->name, p->shape), hash_pair(p->device, p->process));
+}
+
+void cupti_counters_settle(struct cupti_counters *c, const struct cupti_texts *texts, struct run *run,
+                           uint32_t source, uint32_t process)
+{
+    struct map total_of = {0}; /* kernel → row of totals */
+    uint32_t *measured = mem_zalloc(c->totals.count, sizeof *measured);
+    for (uint32_t i = 0; i < c->totals.count; i++) {
+        struct kernel_profile kernel = describe(texts, run, source, process, &c->totals.at[i]);
+        uint32_t before = map_get(&total_of, key_of(&kernel)); /* in another context, say */
+        if (before == MAP_ABSENT)
+            map_set(&total_of, key_of(&kernel), i);
+        else if (c->totals.at[i].number > 0 && c->totals.at[i].number <= INT32_MAX)
+            c->totals.at[before].number += c->totals.at[i].number;
+    }
+    vec_each (&run->profiles, profile) {
+        uint32_t total = map_get(&total_of, key_of(profile));
+        if (total != MAP_ABSENT)
+            measured[total]++;
+    }
+    vec_each (&run->profiles, profile) {
+        uint32_t row = map_get(&total_of, key_of(profile));
+        struct ring_launch *total = row == MAP_ABSENT ? NULL : &c->totals.at[row];
+        if (!total || total->number < measured[row] || total->number > INT32_MAX)
+            continue; /* or it is not sane */
+        profile->launches = (total->number + measured[row] - 1) / measured[row];
+        total->number -= profile->launches;
+        measured[row]--;
+    }
+    map_release(&total_of);
+    free(measured);
+    c->totals.count = 0;
 }
 
 static void add_counter(struct run *run, uint32_t profile, uint32_t name, double value)
@@ -124,16 +172,11 @@ void cupti_counters_release(struct cupti_counters *c)
 {
     map_release(&c->places);
     map_release(&c->samples);
+    vec_release(&c->totals);
 }
 
 /* ---- when everything is there ---------------------------------------------------------------------------
  */
-
-static uint64_t kernel_key(const struct run *run, uint32_t profile)
-{
-    const struct kernel_profile *p = &run->profiles.at[profile];
-    return hash_pair(hash_pair(p->name, p->shape), hash_pair(p->device, p->process));
-}
 
 static uint32_t *count_counters(const struct run *run)
 {
@@ -148,18 +191,19 @@ void counters_prefer_unreplayed(struct run *run)
     struct map fewest = {0}, plain = {0}; /* kernel → its fewest counters; kernel and name → row */
     uint32_t *counters = count_counters(run);
     for (uint32_t i = 0; i < run->profiles.count; i++) {
-        uint32_t before = map_get(&fewest, kernel_key(run, i));
+        uint32_t before = map_get(&fewest, key_of(&run->profiles.at[i]));
         if (before == MAP_ABSENT || counters[i] < before)
-            map_set(&fewest, kernel_key(run, i), counters[i]);
+            map_set(&fewest, key_of(&run->profiles.at[i]), counters[i]);
     }
     for (size_t row = 0; row < run->counters.count; row++) {
         uint32_t profile = run->counters.profile[row];
-        uint64_t key = kernel_key(run, profile);
+        uint64_t key = key_of(&run->profiles.at[profile]);
         if (counters[profile] == map_get(&fewest, key))
             map_set(&plain, hash_pair(key, run->counters.name[row]), (uint32_t)row);
     }
     for (size_t row = 0; row < run->counters.count; row++) {
-        uint64_t key = hash_pair(kernel_key(run, run->counters.profile[row]), run->counters.name[row]);
+        uint64_t key =
+            hash_pair(key_of(&run->profiles.at[run->counters.profile[row]]), run->counters.name[row]);
         uint32_t better = map_get(&plain, key);
         if (better != MAP_ABSENT &&
             counters[run->counters.profile[row]] > counters[run->counters.profile[better]]) {
@@ -184,6 +228,20 @@ static void choose_profiles(const struct run *run, struct map *chosen)
     free(counters);
 }
 
+/* A launch of which nothing is known but that it was sampled. */
+static uint32_t add_unmeasured(struct run *run, uint32_t function)
+{
+    vec_push(&run->profiles, ((struct kernel_profile){.source = (uint32_t)run->sources.count - 1,
+                                                      .device = NONE,
+                                                      .process = NONE,
+                                                      .name = function,
+                                                      .shape = NONE,
+                                                      .code = NONE,
+                                                      .launch = UNKNOWN,
+                                                      .launches = 1}));
+    return (uint32_t)run->profiles.count - 1;
+}
+
 void counters_assign_samples(struct run *run)
 {
     struct map chosen = {0}, sums = {0};
@@ -191,8 +249,12 @@ void counters_assign_samples(struct run *run)
     for (size_t row = 0; row < run->place_counters.count; row++) {
         uint32_t function = run->places.function[run->place_counters.place[row]];
         uint32_t profile = map_get(&chosen, function), name = run->place_counters.name[row];
-        if (run->place_counters.profile[row] != NONE || profile == MAP_ABSENT)
+        if (run->place_counters.profile[row] != NONE)
             continue;
+        if (profile == MAP_ABSENT) {
+            profile = add_unmeasured(run, function);
+            map_set(&chosen, function, profile);
+        }
         run->place_counters.profile[row] = profile;
         uint64_t key = (uint64_t)profile << 32 | name;
         uint32_t sum = map_get(&sums, key);

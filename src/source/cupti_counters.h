@@ -9,6 +9,7 @@ struct cupti_counters { /* of a process; zeroed: nothing yet */
     uint32_t profile;   /* of the latest launch, plus 1 */
     struct map places;  /* hash of cubin, function and pc → row of run->places */
     struct map samples; /* place << 32 | name → row of run->place_counters */
+    VEC(struct ring_launch) totals;
 };
 
 /* Adds a profile. */
@@ -20,6 +21,9 @@ bool cupti_counters_values(struct cupti_counters *c, const struct cupti_texts *t
 /* Adds samples of an instruction, of no profile yet. False: they are not sane. */
 bool cupti_counters_samples(struct cupti_counters *c, const struct cupti_texts *texts, struct run *run,
                             const struct ring_pc *pc);
+/* When the process has ended: has the measured launches of a kernel stand for all that there were. */
+void cupti_counters_settle(struct cupti_counters *c, const struct cupti_texts *texts, struct run *run,
+                           uint32_t source, uint32_t process);
 void cupti_counters_release(struct cupti_counters *c);
 
 /* When everything has been read: what was measured of a kernel in one pass, with no replay to disturb times

@@ -234,6 +234,8 @@ void cupti_ring_finish(struct cupti_ring *r, struct run *run)
             read_slot(r, run, slot, RING_SLOT_BYTES, RING_TEXT_BYTES);
     close_ranges(r, run);
     cupti_records_settle(&r->records, run);
+    cupti_counters_settle(&r->records.counters, &r->records.texts, run, r->records.source,
+                          r->records.process);
     book_losses(r, run);
 }
 

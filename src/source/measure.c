@@ -9,7 +9,7 @@
 
 static void add_words(struct str *words, const struct measure_options *options)
 {
-    str_addf(words, "counters,launches=%u", options->launches);
+    str_addf(words, "counters%s,launches=%u", options->stalls ? ",sampler" : "", options->launches);
     for (size_t i = 0; i < counters_quick_count && !options->metrics; i++)
         str_addf(words, ",metric=%s", counters_quick[i]);
     for (const char *metric = options->metrics; metric && *metric;) {
@@ -18,7 +18,7 @@ static void add_words(struct str *words, const struct measure_options *options)
             str_addf(words, ",metric=%.*s", (int)length, metric);
         metric += length + (metric[length] == ',');
     }
-    for (size_t i = 0; i < counters_deep_count && options->deep; i++)
+    for (size_t i = 0; i < counters_deep_count && options->deep && !options->metrics; i++)
         str_addf(words, "%s,deep=%s", i ? "" : ",deep", counters_deep[i]);
 }
 
@@ -46,7 +46,7 @@ static void pass_on_next_signal(struct measure *m, const sigset_t *signals)
         target_signal(&m->target, signal);
 }
 
-static void follow(struct measure *m, struct run *run, const sigset_t *signals)
+static void follow(struct measure *m, struct run *run, bool again, const sigset_t *signals)
 {
     while (target_poll(&m->target), !m->target.ended) {
         pass_on_next_signal(m, signals);
@@ -55,7 +55,8 @@ static void follow(struct measure *m, struct run *run, const sigset_t *signals)
     collect_finish(&m->collect, run);
     counters_prefer_unreplayed(run);
     counters_assign_samples(run);
-    collect_facts(&m->collect, run);
+    if (!again)
+        collect_facts(&m->collect, run);
 }
 
 int measure_run(struct measure *m, struct run *run, const struct measure_options *options, char *const *argv,
@@ -64,7 +65,8 @@ int measure_run(struct measure *m, struct run *run, const struct measure_options
     struct str library = {0}, words = {0};
     sigset_t signals, before;
     *m = (struct measure){.collect.folder.fd = -1};
-    uint32_t source = run_add_source(run, argv[0], "warplight counters");
+    uint32_t source = options->again ? (uint32_t)run->sources.count - 1
+                                     : run_add_source(run, argv[0], "warplight counters");
     choose_signals(&signals);
     /* Before it starts: a signal in between would end only one of us. */
     sigprocmask(SIG_BLOCK, &signals, &before);
@@ -72,13 +74,14 @@ int measure_run(struct measure *m, struct run *run, const struct measure_options
     if (rc == 0)
         rc = collect_open(&m->collect, source, err);
     if (rc == 0) {
-        facts_add(run, source, argv);
+        if (!options->again)
+            facts_add(run, source, argv);
         add_words(&words, options);
         rc = target_start(&m->target, argv, str_text(&library), str_text(&m->collect.folder.path),
                           str_text(&words), &before, err);
     }
     if (rc == 0)
-        follow(m, run, &signals);
+        follow(m, run, options->again, &signals);
     sigprocmask(SIG_SETMASK, &before, NULL);
     str_release(&words);
     str_release(&library);

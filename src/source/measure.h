@@ -7,8 +7,10 @@
 #include "source/target.h"
 
 struct measure_options {
-    const char *metrics; /* PerfWorks names, separated by commas; NULL: the set of one pass */
-    bool deep;           /* more metrics in several passes, and stall reasons, of kernels that matter */
+    const char *metrics; /* PerfWorks names, separated by commas, in place of those of counter_sets.h; NULL */
+    bool stalls;         /* the warp sampler in place of counters */
+    bool again;          /* the run has measured this program before: to that source */
+    bool deep;           /* more metrics in several passes, of kernels that matter */
     uint32_t launches;   /* of each distinct kernel, grid and block; 0: every one */
 };
 

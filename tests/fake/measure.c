@@ -1,5 +1,5 @@
-/* measure [-d] [-n LAUNCHES] [-m METRICS] PROGRAM [ARGUMENT…]: what `warplight kernels -- PROGRAM` measures,
- * as one JSON object a launch, and last one that says how it ended. */
+/* measure [-d] [-s] [-n LAUNCHES] [-m METRICS] PROGRAM [ARGUMENT…]: what `warplight kernels -- PROGRAM`
+ * measures, as one JSON object a launch, and last one that says how it ended. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -9,10 +9,13 @@
 static void print_launch(FILE *out, const struct run *run, uint32_t number)
 {
     const struct kernel_profile *profile = &run->profiles.at[number];
-    const struct shape *shape = &run->shapes.at[profile->shape];
-    fprintf(out, "{\"launch\": %lld, \"name\": \"%s\", \"device\": %u, \"grid\": [%u, %u, %u], ",
-            (long long)profile->launch, run_text(run, profile->name), profile->device, shape->grid[0],
-            shape->grid[1], shape->grid[2]);
+    static const struct shape none;
+    const struct shape *shape = profile->shape == NONE ? &none : &run->shapes.at[profile->shape];
+    fprintf(
+        out,
+        "{\"launch\": %lld, \"launches\": %lld, \"name\": \"%s\", \"device\": %u, \"grid\": [%u, %u, %u], ",
+        (long long)profile->launch, (long long)profile->launches, run_text(run, profile->name),
+        profile->device, shape->grid[0], shape->grid[1], shape->grid[2]);
     fprintf(out, "\"block\": [%u, %u, %u], \"registers\": %u, \"shared\": %u, \"metrics\": {",
             shape->block[0], shape->block[1], shape->block[2], shape->regs_per_thread,
             shape->shared_static_bytes);
@@ -49,8 +52,10 @@ int main(int argc, char **argv)
     struct measure measure;
     struct run run;
     struct err err = {0};
-    for (int option; (option = getopt(argc, argv, "+dn:m:")) != -1;) {
-        if (option == 'n')
+    for (int option; (option = getopt(argc, argv, "+dsn:m:")) != -1;) {
+        if (option == 's')
+            options.stalls = true;
+        else if (option == 'n')
             options.launches = (uint32_t)strtoul(optarg, NULL, 10);
         else if (option == 'd')
             options.deep = true;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measuring kernels against fakes of CUPTI and the driver: plumbing, order and faults, no numbers of a GPU.
 
-    python3 tests/fake/test_counters.py MEASURE INJECT_LIBRARY FAKE_CUPTI APP FAKE_CUDA
+    python3 tests/fake/test_counters.py MEASURE INJECT_LIBRARY FAKE_CUPTI APP FAKE_CUDA WARPLIGHT
 """
 import collections
 import json
@@ -11,7 +11,7 @@ import sys
 import tempfile
 import unittest
 
-MEASURE, INJECT, CUPTI, APP, CUDA = (os.path.abspath(path) for path in sys.argv[1:6])
+MEASURE, INJECT, CUPTI, APP, CUDA, WARPLIGHT = (os.path.abspath(path) for path in sys.argv[1:7])
 DURATION = "gpu__time_duration.sum"
 QUICK = f"{DURATION},sm__cycles_active.avg,l1tex__t_sector_hit_rate.pct"
 
@@ -59,6 +59,14 @@ class Counters(unittest.TestCase):
         self.assertEqual([launch["launch"] for launch in launches][:5], [0, 1, 2, 3, 4])
         self.assertEqual(self.felt().count("S"), 1)
         self.assertEqual(self.end["failure"], "")
+
+    def test_measured_launches_stand_for_all_that_there_were(self):
+        launches = self.measure("20xscale/1", "3xscale/2", "end", "7xscale/1", options=("-n", "3"))
+        stands = collections.Counter()
+        for launch in launches:
+            stands[launch["grid"][0]] += launch["launches"]
+        self.assertEqual(stands, {1: 27, 2: 3})
+        self.assertEqual(self.counts(launches), {("scale", 1): 6, ("scale", 2): 3})
 
     def test_every_launch_can_be_measured_beyond_what_a_session_holds(self):
         launches = self.measure("1000xscale/1", options=("-n", "0"))
@@ -121,28 +129,36 @@ class Counters(unittest.TestCase):
 
     # ---- deep ------------------------------------------------------------------------------------------------
 
-    def test_deep_measures_each_kernel_once_in_all_passes_and_samples_the_next_launches(self):
-        launches = self.measure("1xscale/1", "1xheavy/2", "1xscale/1", "1xheavy/2", "1xheavy/2", options=("-d",))
-        self.assertEqual(self.counts(launches), {("scale", 1): 1, ("heavy", 2): 1})
+    def test_deep_measures_each_kernel_once_in_all_passes_then_as_usual(self):
+        launches = self.measure("1xscale/1", "1xheavy/2", "300xscale/1", "2xheavy/2", options=("-d", "-n", "3"))
+        deep = [launch for launch in launches if len(launch["metrics"]) > 60]
+        self.assertEqual([(launch["name"], launch["launch"]) for launch in deep], [("scale", 0), ("heavy", 1)])
+        self.assertEqual(self.counts(launches), {("scale", 1): 3, ("heavy", 2): 3})
+        self.assertTrue(self.felt().startswith("SmPSmPlll"), self.felt()[:20])
+        self.assertEqual(self.felt().count("m"), 2)
+
+    def test_what_one_pass_measured_replaces_what_replays_disturbed(self):
+        launches = self.measure("1xscale/1", "300xscale/1", options=("-d", "-n", "2"))
         self.assertGreater(len(launches[0]["metrics"]), 60)
-        self.assertEqual(self.felt(), "SmPSmPsss")
+        plain = launches[1]["metrics"]
+        self.assertEqual({name: launches[0]["metrics"][name] for name in plain}, plain)
+
+    # ---- the sampler -----------------------------------------------------------------------------------------
+
+    def test_samples_are_given_to_their_instructions_and_kernels(self):
+        kernels = self.measure("2xheavy/2", "1xheavy/3", options=("-s",))
+        self.assertEqual(self.felt(), "sss")
         self.assertEqual({(sample["function"], sample["pc"]) for sample in self.samples}, {("heavy", 16), ("heavy", 32)})
-        self.assertEqual({sample["profile"] for sample in self.samples}, {1})
-        stalls = launches[1]["metrics"]
-        self.assertEqual(stalls["smsp__pcsamp_warps_issue_stalled_long_scoreboard"], 18)
-        self.assertEqual(stalls["smsp__pcsamp_warps_issue_stalled_wait"], 6)
-        self.assertNotIn("smsp__pcsamp_warps_issue_stalled_wait", launches[0]["metrics"])
+        self.assertEqual({sample["profile"] for sample in self.samples}, {0})
+        self.assertEqual(kernels[0]["metrics"], {"smsp__pcsamp_warps_issue_stalled_long_scoreboard": 18,
+                                                 "smsp__pcsamp_warps_issue_stalled_wait": 6})
 
-    def test_a_kernel_that_comes_while_sampling_is_measured_all_the_same(self):
-        launches = self.measure("2xscale/1", "1xheavy/2", "9xscale/1", options=("-d",))
-        self.assertEqual(self.counts(launches), {("scale", 1): 1, ("heavy", 2): 1})
-        self.assertTrue(self.felt().startswith("SmPsSmP"), self.felt())
-
-    def test_a_sampler_that_refuses_leaves_the_counters(self):
-        launches = self.measure("3xscale/1", options=("-d",), FAKE_PROFILER_REFUSE="cuptiPCSamplingEnable=27")
-        self.assertGreaterEqual(len(launches), 1)
-        self.assertEqual(self.samples, [])
-        self.assertIn("27", self.end["failure"])
+    def test_a_sampler_that_refuses_says_so(self):
+        for call in ("cuptiPCSamplingEnable", "cuptiPCSamplingStart"):
+            with self.subTest(call=call):
+                self.measure("3xscale/1", options=("-s",), FAKE_PROFILER_REFUSE=f"{call}=27")
+                self.assertEqual(self.samples, [])
+                self.assertIn(f"{call}: 27", self.end["failure"])
 
     # ---- refusals --------------------------------------------------------------------------------------------
 
@@ -184,6 +200,37 @@ class Counters(unittest.TestCase):
         launches = self.measure("3xscale/1", FAKE_PROFILER_REFUSE="cuptiRangeProfilerStop=999")
         self.assertEqual(launches, [])
         self.assertIn("cuptiRangeProfilerStop: 999", self.end["failure"])
+
+    # ---- the plan --------------------------------------------------------------------------------------------
+
+    def plan(self, *options, code=0, **extra):
+        keep = {key: value for key, value in os.environ.items() if key not in ("LANG", "LC_ALL", "LANGUAGE")}
+        out = subprocess.run([WARPLIGHT, "kernels", "--plan", *options], capture_output=True, text=True, timeout=60,
+                             env={**keep, "WARPLIGHT_CUPTI": CUPTI, "WARPLIGHT_LANG": "en", **extra})
+        self.assertEqual(out.returncode, code, out.stderr)
+        return out.stdout if code == 0 else out.stderr
+
+    def test_a_plan_says_passes_for_every_chip_without_a_gpu(self):
+        plan = json.loads(self.plan("--format", "json"))
+        self.assertEqual(plan["schema"], "warplight.kernels-plan/1")
+        self.assertEqual([chip["name"] for chip in plan["chips"]], ["GA100", "GH100"])
+        for chip in plan["chips"]:
+            self.assertEqual(chip["metrics_in_one_pass"], 23)
+            self.assertEqual(chip["deep_metrics"], 68)
+            self.assertEqual(chip["deep_passes"], 3)  # of 32 metrics each
+            self.assertEqual(chip["missing"], [])
+        self.assertIn("68 metrics in 3 passes", self.plan("--chip", "gh100"))
+
+    def test_a_plan_names_what_a_chip_lacks_and_what_does_not_fit(self):
+        chip, = json.loads(self.plan("--chip", "GH100", "--format", "json", "--metrics", "a__x.sum,b__y.sum,c__z.sum",
+                                     FAKE_PROFILER_UNKNOWN="b__", FAKE_PROFILER_PASS="1"))["chips"]
+        self.assertEqual((chip["missing"], chip["passes_of_all"], chip["metrics_in_one_pass"]), (["b__y.sum"], 2, 1))
+        self.assertNotIn("deep_passes", chip)
+
+    def test_a_plan_that_cannot_be_made_says_why(self):
+        self.assertIn("no chip 'GX9'", self.plan("--chip", "GX9", code=2))
+        self.assertIn("no chip has these metrics", self.plan("--metrics", "nonsense", code=2))
+        self.assertIn("WARPLIGHT_CUPTI", self.plan(code=4, WARPLIGHT_CUPTI="/nonexistent/libcupti.so"))
 
 
 if __name__ == "__main__":

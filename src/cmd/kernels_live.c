@@ -1,0 +1,207 @@
+#include "cmd/kernels_live.h"
+
+#include <string.h>
+
+#include "base/i18n.h"
+#include "base/json_write.h"
+#include "source/counter_plan.h"
+#include "source/measure.h"
+
+/* ---- measuring ------------------------------------------------------------------------------------------
+ */
+
+static void say_what_was_measured(const struct cli *cli, const struct measure *m, const struct run *run)
+{
+    const char *failure = collect_failure(&m->collect);
+    if (failure)
+        fprintf(stderr, _("warplight: not everything was measured: %s\n"), failure);
+    else if (collect_process_count(&m->collect) == 0)
+        fputs(_("warplight: no process used CUDA, so there is nothing to measure\n"), stderr);
+    else if (!cli->globals.quiet)
+        fprintf(stderr, _("warplight: measured %zu launches of %zu processes\n"), run->profiles.count,
+                collect_process_count(&m->collect));
+}
+
+/* Counters and sampler exclude each other: what sampled a kernel must not have counted it. */
+static int sample_again(struct run *run, char *const *argv, struct err *err)
+{
+    struct measure measure;
+    int rc = measure_run(&measure, run, &(struct measure_options){.stalls = true, .again = true}, argv, err);
+    const char *failure = rc == 0 ? collect_failure(&measure.collect) : NULL;
+    if (failure)
+        fprintf(stderr, _("warplight: not everything was measured: %s\n"), failure);
+    measure_release(&measure);
+    return rc;
+}
+
+int live_measure(struct run *run, const struct cli *cli, const struct live_options *options, int *exit_code,
+                 struct err *err)
+{
+    struct measure measure;
+    struct measure_options wanted = {
+        .metrics = options->metrics,
+        .deep = options->deep,
+        .launches = (uint32_t)(options->launches < UINT32_MAX ? options->launches : UINT32_MAX),
+    };
+    char **argv = mem_zalloc((size_t)cli->operand_count + 1, sizeof *argv);
+    memcpy(argv, cli->operands, (size_t)cli->operand_count * sizeof *argv);
+    int rc = measure_run(&measure, run, &wanted, argv, err);
+    if (rc == 0) {
+        say_what_was_measured(cli, &measure, run);
+        *exit_code = target_exit_code(&measure.target);
+    }
+    measure_release(&measure);
+    if (rc == 0 && options->stalls)
+        rc = sample_again(run, argv, err);
+    if (rc == 0)
+        run_seal(run);
+    free(argv);
+    return rc;
+}
+
+/* ---- the plan -------------------------------------------------------------------------------------------
+ */
+
+/* What hardware showed, on an H200: doc/measured/kernels.md. */
+static void explain_cost(struct screen *s, bool deep)
+{
+    screen_newline(s);
+    screen_wrap(
+        s, STYLE_PLAIN,
+        _("One pass: kernels run once, as they are; each launch that is measured takes about 1 ms more, and "
+          "the start 0.4 s. What does not fit in the pass is left out."),
+        0, 0);
+    if (deep)
+        screen_wrap(
+            s, STYLE_PLAIN,
+            _("--deep: kernels that matter run once for each pass, with their memory restored in between: "
+              "some 40 ms, 6 ms a pass and 5 ms for each GB of device memory in use."),
+            0, 0);
+    screen_wrap(
+        s, STYLE_PLAIN,
+        _("--stalls: the program runs a second time, while the warp sampler looks on, which costs little."),
+        0, 0);
+}
+
+/* What stands beside the metrics of one pass. */
+static void add_rest(struct str *text, const struct counter_chip *chip)
+{
+    if (chip->deep_passes) {
+        str_addf(text, _("%zu metrics in %zu passes"), chip->deep_count, chip->deep_passes);
+        return;
+    }
+    if (chip->quick_passes > 1)
+        str_addf(text, _("all would take %zu passes"), chip->quick_passes);
+    vec_each (&chip->missing, metric)
+        str_addf(text, "%s%s", metric == chip->missing.at ? (text->len ? "; " : "") : ", ", *metric);
+    if (chip->missing.count)
+        str_addf(text, " %s", _("(not on this chip)"));
+}
+
+static void print_text(struct screen *s, const struct counter_plan *plan)
+{
+    enum { CHIP_COLUMNS = 8, METRICS_COLUMNS = 18 };
+    bool deep = plan->chips.at[0].deep_passes > 0;
+    screen_cell(s, STYLE_HEADING, _("chip"), CHIP_COLUMNS, false);
+    screen_cell(s, STYLE_HEADING, _("in one pass"), METRICS_COLUMNS, false);
+    screen_puts(s, STYLE_HEADING, deep ? "--deep" : "");
+    screen_newline(s);
+    vec_each (&plan->chips, chip) {
+        struct str text = {0};
+        str_addf(&text, _("%zu metrics"), chip->quick_count);
+        screen_cell(s, STYLE_PLAIN, chip->name, CHIP_COLUMNS, false);
+        screen_cell(s, STYLE_PLAIN, str_text(&text), METRICS_COLUMNS, false);
+        str_cut(&text, 0);
+        add_rest(&text, chip);
+        screen_wrap(s, STYLE_PLAIN, str_text(&text), CHIP_COLUMNS + METRICS_COLUMNS,
+                    CHIP_COLUMNS + METRICS_COLUMNS);
+        str_release(&text);
+    }
+    explain_cost(s, deep);
+}
+
+static void add_text(struct json_writer *w, const char *key, const char *text)
+{
+    json_key(w, key);
+    json_puts(w, text);
+}
+
+static void add_count(struct json_writer *w, const char *key, size_t count)
+{
+    json_key(w, key);
+    json_int(w, (int64_t)count);
+}
+
+static void add_chip(struct json_writer *w, const struct counter_chip *chip)
+{
+    json_object_begin(w);
+    add_text(w, "name", chip->name);
+    add_count(w, "passes_of_all", chip->quick_passes);
+    add_count(w, "metrics_in_one_pass", chip->quick_count);
+    if (chip->deep_passes) {
+        add_count(w, "deep_passes", chip->deep_passes);
+        add_count(w, "deep_metrics", chip->deep_count);
+    }
+    json_key(w, "missing");
+    json_array_begin(w);
+    vec_each (&chip->missing, metric)
+        json_puts(w, *metric);
+    json_array_end(w);
+    json_object_end(w);
+}
+
+static void print_json(FILE *out, const struct counter_plan *plan)
+{
+    struct str text = {0};
+    struct json_writer w = {.out = &text, .indent = 1};
+    json_object_begin(&w);
+    add_text(&w, "schema", "warplight.kernels-plan/1");
+    add_text(&w, "cupti", str_text(&plan->library));
+    json_key(&w, "chips");
+    json_array_begin(&w);
+    vec_each (&plan->chips, chip)
+        add_chip(&w, chip);
+    json_array_end(&w);
+    json_object_end(&w);
+    str_putc(&text, '\n');
+    fwrite(text.ptr, 1, text.len, out);
+    str_release(&text);
+}
+
+/* Cuts the list at its commas. */
+static size_t split(char *list, char ***parts)
+{
+    VEC(char *) all = {0};
+    for (char *part = list; part && *part;) {
+        char *comma = strchr(part, ',');
+        if (comma)
+            *comma = '\0';
+        if (*part)
+            vec_push(&all, part);
+        part = comma ? comma + 1 : NULL;
+    }
+    *parts = all.at;
+    return all.count;
+}
+
+int live_plan(const struct cli *cli, FILE *out, const struct live_options *options, bool json,
+              struct err *err)
+{
+    struct counter_plan plan;
+    struct screen s;
+    char *list = options->metrics ? strdup(options->metrics) : NULL, **metrics = NULL;
+    size_t count = split(list, &metrics);
+    int rc = counter_plan_make(&plan, options->chip, metrics, count, err);
+    if (rc == 0 && json) {
+        print_json(out, &plan);
+    } else if (rc == 0) {
+        cli_screen(cli, &s, out);
+        print_text(&s, &plan);
+        screen_flush(&s);
+        screen_release(&s);
+    }
+    counter_plan_release(&plan);
+    free(metrics);
+    free(list);
+    return rc;
+}
