@@ -234,6 +234,10 @@ static int run_kernels(struct cli *cli, const void *values, struct err *err)
 static const struct example examples[] = {
     {"warplight kernels ./app", N_("every kernel in a program: registers, spills, shared memory, occupancy")},
     {"warplight kernels ./app --gpu sm_120", N_("why a new GPU says \"no kernel image\"")},
+    {"warplight kernels -- ./app 1024", N_("run a program and say what limits its kernels")},
+    {"warplight kernels --deep --stalls -- ./app 1024",
+     N_("the same with all counters, and where warps wait")},
+    {"warplight kernels --plan", N_("what measuring costs on each GPU, without one")},
     {"warplight kernels report.ncu-rep", N_("what limits the kernels that ran, and what to change")},
     {"warplight kernels report.ncu-rep ./app --kernel reduce", N_("everything about one of them")},
     {"warplight kernels ~/.triton/cache --sort spills", N_("what Triton compiled, most spilled first")},
@@ -242,21 +246,25 @@ static const struct example examples[] = {
     {NULL, NULL},
 };
 
-static const struct exit_code exit_codes[] = {{1, N_("--gpu: it cannot run some of the kernels")}, {0, NULL}};
+static const struct exit_code exit_codes[] = {
+    {1, N_("--gpu: it cannot run some of the kernels")},
+    {0, N_("with PROGRAM: what it ended with is passed on; 128 + N when signal N ended it")},
+    {0, NULL},
+};
 static const char *const see_also[] = {"occupancy", "report", "explain", NULL};
 
 const struct command command_kernels = {
     .name = "kernels",
-    .synopsis = N_("FILE…"),
+    .synopsis = N_("FILE… | -- PROGRAM [ARGUMENT…]"),
     .summary = N_("say what kernels take of a GPU, and what in them is slow"),
-    .description =
-        N_("Reads the GPU code of programs, libraries, PyTorch extensions, objects, archives, fatbins, "
-           "cubins and PTX, or of a folder such as Triton's cache, without a GPU and without NVIDIA's "
-           "tools: for each kernel and architecture its registers, shared memory, barriers, stack, "
-           "register spills with the source lines, theoretical occupancy, and which GPUs can run it. Of "
-           "reports of "
-           "Nsight Compute and nvprof it says what limits each kernel that ran and what to change; a program "
-           "named beside them adds what its code says."),
+    .description = N_(
+        "Reads the GPU code of programs, libraries, PyTorch extensions, objects, archives, fatbins, "
+        "cubins and PTX, or of a folder such as Triton's cache, without a GPU and without NVIDIA's "
+        "tools: for each kernel and architecture its registers, shared memory, barriers, stack, "
+        "register spills with the source lines, theoretical occupancy, and which GPUs can run it. Of "
+        "reports of Nsight Compute and nvprof it says what limits each kernel that ran and what to change; a "
+        "program named beside them adds what its code says. With -- it runs PROGRAM unchanged, measures its "
+        "kernels with hardware counters in one pass, without replay, and says the same of them."),
     .options = options,
     .defaults = &defaults,
     .defaults_size = sizeof defaults,

@@ -161,7 +161,8 @@ static void put_next(struct screen *s, const struct report *report)
     if (list.len)
         put_msg(
             s, report, STYLE_DIM,
-            &msg_make(N_("Not measured: {0}. 'ncu --set full' measures them."), value_text(str_text(&list))),
+            &msg_make(N_("Not measured: {0}. --deep and --stalls measure them (Nsight Compute: --set full)."),
+                      value_text(str_text(&list))),
             0);
     put_msg(s, report, STYLE_DIM,
             &msg_make(
