@@ -1,11 +1,15 @@
 #include "cmd/kernels_live.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/i18n.h"
 #include "base/json_write.h"
 #include "source/counter_plan.h"
 #include "source/measure.h"
+#include "symbol/binary.h"
+#include "symbol/demangle.h"
 
 /* ---- measuring ------------------------------------------------------------------------------------------
  */
@@ -20,6 +24,47 @@ static void say_what_was_measured(const struct cli *cli, const struct measure *m
     else if (!cli->globals.quiet)
         fprintf(stderr, _("warplight: measured %zu launches of %zu processes\n"), run->profiles.count,
                 collect_process_count(&m->collect));
+}
+
+/* The driver knows kernels as the linker does. */
+static void demangle_profiles(struct run *run)
+{
+    struct map known = {0}; /* name → demangled */
+    struct str text = {0};
+    vec_each (&run->profiles, profile) {
+        uint32_t name = map_get(&known, profile->name);
+        if (name == MAP_ABSENT) {
+            str_cut(&text, 0);
+            name = demangle(&text, run_text(run, profile->name))
+                       ? intern_add(&run->strings, text.ptr, text.len)
+                       : profile->name;
+            map_set(&known, profile->name, name);
+        }
+        profile->mangled = profile->name;
+        profile->name = name;
+    }
+    map_release(&known);
+    str_release(&text);
+}
+
+/* What the program's own file says of its kernels; that of libraries, and what is compiled as it runs, is not
+ * known. */
+static void read_own_code(struct run *run, const char *program)
+{
+    struct str path = {0};
+    const char *folders = strchr(program, '/') ? NULL : getenv("PATH");
+    if (!folders)
+        str_puts(&path, program);
+    while (folders && *folders) {
+        size_t length = strcspn(folders, ":");
+        str_cut(&path, 0);
+        str_addf(&path, "%.*s/%s", (int)length, folders, program);
+        if (access(str_text(&path), X_OK) == 0)
+            break;
+        folders += length + (folders[length] == ':');
+    }
+    binary_read(run, str_text(&path), NULL); /* a script has none */
+    str_release(&path);
 }
 
 /* Counters and sampler exclude each other: what sampled a kernel must not have counted it. */
@@ -53,8 +98,11 @@ int live_measure(struct run *run, const struct cli *cli, const struct live_optio
     measure_release(&measure);
     if (rc == 0 && options->stalls)
         rc = sample_again(run, argv, err);
-    if (rc == 0)
+    if (rc == 0) {
+        demangle_profiles(run);
+        read_own_code(run, argv[0]);
         run_seal(run);
+    }
     free(argv);
     return rc;
 }

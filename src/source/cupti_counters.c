@@ -50,6 +50,7 @@ static struct kernel_profile describe(const struct cupti_texts *texts, struct ru
         .name = cupti_texts_hashed(texts, launch->name, run, "(name lost)"),
         .shape = run_shape(run, &shape),
         .code = NONE,
+        .image = NONE,
         .launches = 1,
     };
 }
@@ -237,6 +238,7 @@ static uint32_t add_unmeasured(struct run *run, uint32_t function)
                                                       .name = function,
                                                       .shape = NONE,
                                                       .code = NONE,
+                                                      .image = NONE,
                                                       .launch = UNKNOWN,
                                                       .launches = 1}));
     return (uint32_t)run->profiles.count - 1;

@@ -201,6 +201,40 @@ class Counters(unittest.TestCase):
         self.assertEqual(launches, [])
         self.assertIn("cuptiRangeProfilerStop: 999", self.end["failure"])
 
+    # ---- the command -----------------------------------------------------------------------------------------
+
+    def kernels(self, *words, options=(), code=0, **extra):
+        keep = {key: value for key, value in os.environ.items() if key not in ("LANG", "LC_ALL", "LANGUAGE")}
+        path = os.path.join(self.folder.name, "kernels.json")
+        out = subprocess.run([WARPLIGHT, "kernels", "--format", "json", "-o", path, *options, "--", APP, *words],
+                             capture_output=True, text=True, timeout=120,
+                             env={**keep, "WARPLIGHT_CUPTI": CUPTI, "WARPLIGHT_INJECT": INJECT, "WARPLIGHT_LANG": "en",
+                                  "FAKE_CUDA": CUDA, "FAKE_PROFILER_LOG": self.log, **extra})
+        self.assertEqual(out.returncode, code, out.stderr)
+        self.said = out.stderr
+        if not os.path.exists(path):
+            return {}
+        with open(path) as file:
+            return {kernel["name"]: kernel for kernel in json.load(file)["kernels"]}
+
+    def test_the_command_shows_every_kernel_with_all_its_launches_and_passes_the_exit_code_on(self):
+        kernels = self.kernels("20x_Z5saxpyifPKfPf/1", "3xheavy/2", "code7", options=("--launches", "4"), code=7)
+        saxpy = kernels["saxpy(int, float, float const*, float*)"]
+        self.assertEqual(saxpy["launches"], 20)
+        self.assertEqual((saxpy["metrics"]["duration_ns"], saxpy["total_ns"]), (1000, 20000))
+        self.assertEqual((saxpy["registers_per_thread"], saxpy["static_shared_bytes"]), (40, 2048))
+        self.assertEqual(kernels["heavy"]["total_ns"], 3e6)
+
+    def test_stalls_come_from_a_second_run(self):
+        kernels = self.kernels("2xheavy/2", options=("--stalls",))
+        self.assertEqual(kernels["heavy"]["top_stall"], "long_scoreboard")
+        self.assertEqual(kernels["heavy"]["metrics"]["duration_ns"], 1e6)
+        self.assertEqual(self.felt(), "SrrPss")
+
+    def test_the_command_says_why_there_is_nothing_to_show(self):
+        self.assertEqual(self.kernels("2xheavy/2", FAKE_PROFILER_REFUSE="cuptiProfilerInitialize=26"), {})
+        self.assertIn("dcgmi profile --pause", self.said)
+
     # ---- the plan --------------------------------------------------------------------------------------------
 
     def plan(self, *options, code=0, **extra):
