@@ -3,6 +3,7 @@
 
     embed.py blob SYMBOL FILE OUTPUT        const unsigned char SYMBOL[]; const size_t SYMBOL_size;
     embed.py pages FOLDER OUTPUT DEPFILE    const struct page pages[] of FOLDER/*.md (see cmd/pages.h)
+    embed.py terms FILE OUTPUT              const struct term terms[] of a table (see cmd/terms.h)
 """
 import pathlib
 import sys
@@ -47,9 +48,27 @@ def pages(folder, output, depfile):
     pathlib.Path(depfile).write_text(f"{output}: " + " ".join(map(str, [root] + used)) + "\n")
 
 
+TERM_COLUMNS = "kind terms also formula english english_action chinese_formula chinese chinese_action".split()
+
+
+def terms(source, output):
+    """A tab-separated table with a heading; lines that begin with '#' are comments."""
+    lines = [line for line in pathlib.Path(source).read_text("utf-8").splitlines() if line and line[0] != "#"]
+    if lines[0].split("\t") != TERM_COLUMNS:
+        sys.exit(f"{source}: the columns must be {' '.join(TERM_COLUMNS)}")
+    out = ['#include "cmd/terms.h"\n\nconst struct term terms[] = {\n']
+    for line in lines[1:]:
+        cells = line.split("\t")
+        if len(cells) != len(TERM_COLUMNS):
+            sys.exit(f"{source}: {len(cells)} cells in '{line[:60]}'")
+        out.append("{" + ",\n".join(literal(cell) for cell in cells) + "},\n")
+    out.append("{0, 0, 0, 0, 0, 0, 0, 0, 0}};\n")
+    pathlib.Path(output).write_text("".join(out))
+
+
 def main():
     mode, *rest = sys.argv[1:]
-    {"blob": blob, "pages": pages}[mode](*rest)
+    {"blob": blob, "pages": pages, "terms": terms}[mode](*rest)
 
 
 main()

@@ -33,7 +33,14 @@ static const char *const nvprof_names[STALL_COUNT] = {
     [STALL_OTHER] = "stall_other",
 };
 
-enum family { FAMILY_LATENCY, FAMILY_PERCENT, FAMILY_NVPROF, FAMILY_SAMPLES, FAMILIES };
+enum family {
+    FAMILY_OWN /* of our own reports */,
+    FAMILY_LATENCY,
+    FAMILY_PERCENT,
+    FAMILY_NVPROF,
+    FAMILY_SAMPLES,
+    FAMILIES
+};
 
 static struct metric_value stall_counter(const struct metrics *m, uint32_t profile, enum family family,
                                          enum stall stall)
@@ -41,6 +48,9 @@ static struct metric_value stall_counter(const struct metrics *m, uint32_t profi
     char name[128];
     const char *key = stall_keys[stall];
     switch (family) {
+    case FAMILY_OWN:
+        snprintf(name, sizeof name, "stall:%s", key);
+        break;
     case FAMILY_LATENCY:
         snprintf(name, sizeof name, "smsp__average_warps_issue_stalled_%s_per_issue_active.ratio", key);
         break;

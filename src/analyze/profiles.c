@@ -1,6 +1,7 @@
 #include "analyze/profiles.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,6 +82,24 @@ static double duration_of(const struct metrics *m, uint32_t profile)
     return v.state == COUNTER_VALUE ? v.value : NAN;
 }
 
+static double own_counter(const struct metrics *m, uint32_t profile, const char *key, const char *part)
+{
+    char name[128];
+    snprintf(name, sizeof name, "%s:%s", key, part);
+    return counter_get(m, profile, name).value; /* NAN where it is not there */
+}
+
+/* A profile that is the mean of several launches: how far apart they were, our own reports say. */
+static void take_spread(struct metric_stat *stat, const struct metrics *m, uint32_t profile, const char *key)
+{
+    double min = own_counter(m, profile, key, "min"), max = own_counter(m, profile, key, "max");
+    stat->deviation = own_counter(m, profile, key, "deviation");
+    if (!isnan(min) && !isnan(max)) {
+        stat->min = min;
+        stat->max = max;
+    }
+}
+
 static void combine_metric(struct profile_row *row, const struct metrics *m, struct members members,
                            enum metric id)
 {
@@ -97,7 +116,9 @@ static void combine_metric(struct profile_row *row, const struct metrics *m, str
     if (moments.count == 0)
         return;
     stat->value = moments.sum / moments.weight;
-    if (moments.count > 1)
+    if (moments.count > 1 && members.count == 1)
+        take_spread(stat, m, members.at[0], metric_infos[id].key);
+    else if (moments.count > 1)
         stat->deviation = sqrt(moments.deviation / (moments.count - 1));
 }
 

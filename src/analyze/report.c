@@ -1,6 +1,7 @@
 #include "analyze/report.h"
 
 #include "analyze/analyze.h"
+#include "analyze/changes.h"
 #include "analyze/codes.h"
 #include "analyze/profiles.h"
 
@@ -27,6 +28,7 @@ void report_release(struct report *report)
         vec_release(&finding->evidence);
     codes_release(report);
     profiles_release(report);
+    changes_release(report);
     arena_release(&report->arena);
     vec_release(&report->devices);
     vec_release(&report->gaps);

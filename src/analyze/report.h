@@ -387,6 +387,36 @@ struct profile_row {
     VEC(struct finding) findings;    /* most saved first */
 };
 
+/* ---- what changed between two measurements (changes.h) --------------------------------------------------
+ */
+
+struct metric_change {
+    enum metric id;
+    double before, after;
+    double change_ratio; /* after ÷ before − 1; of ratios that were 0, the difference */
+};
+
+struct finding_change {
+    const char *id;
+    bool came; /* else it went */
+};
+
+/* A kernel before and after. */
+struct profile_change {
+    uint32_t before, after; /* report->baseline->profiles, report->profiles; NONE: it is not there */
+    const char *name;
+    int64_t before_ns, after_ns; /* of a launch on average; UNKNOWN */
+    int64_t before_total_ns, after_total_ns;
+    double change_ratio; /* of a launch: after ÷ before − 1; NAN */
+    double noise_ratio;  /* smaller changes say nothing; NAN */
+    bool is_noise;
+    const char *before_finding, *after_finding; /* ids of the first ones; NULL */
+    /* Only what is more than noise, largest change first. */
+    uint32_t first_metric, metric_count;   /* report->metric_changes */
+    uint32_t first_finding, finding_count; /* report->finding_changes */
+    VEC(struct msg) notes;                 /* what makes the two hard to compare, or explains the change */
+};
+
 struct report {
     const struct run *run;
     struct arena arena;
@@ -414,6 +444,10 @@ struct report {
     VEC(struct image_row) images;     /* in the order of their names; empty unless a GPU was asked for */
     VEC(struct profile_row) profiles; /* most time first; filled by profiles_build() alone */
     VEC(struct hot_line) lines;
+    const struct report *baseline;      /* that changes are from; NULL */
+    VEC(struct profile_change) changes; /* largest change of total time first; filled by changes_build() */
+    VEC(struct metric_change) metric_changes;
+    VEC(struct finding_change) finding_changes;
 };
 
 /* Narrows what is analysed. Zeroed: everything. */

@@ -1,4 +1,4 @@
-/* warplight explain: the manual page of a finding, in the terminal. */
+/* warplight explain: the manual page of a finding, or what a metric or term means, in the terminal. */
 #include <string.h>
 
 #include "analyze/analyze.h"
@@ -7,6 +7,7 @@
 #include "cmd/command.h"
 #include "cmd/pages.h"
 #include "cmd/suggest.h"
+#include "cmd/terms.h"
 
 enum { LIST_COLUMN = 30, TEXT_WIDTH = 100 };
 
@@ -184,6 +185,9 @@ static int list_pages(const struct cli *cli, struct err *err)
         screen_wrap(&s, STYLE_PLAIN, str_text(&title), LIST_COLUMN, LIST_COLUMN);
     }
     str_release(&title);
+    screen_newline(&s);
+    for (const struct term *term = terms; term->kind; term++)
+        term_list_line(&s, term, LIST_COLUMN);
     return cli_screen_end(&s, _("standard output"), err);
 }
 
@@ -192,6 +196,7 @@ static int no_page(const char *term, struct err *err)
     struct suggestion best = {0};
     for (const struct page *page = pages; page->id; page++)
         suggest_offer(&best, term, page->id);
+    term_suggest(&best, term);
     struct str hint = {0};
     if (best.text)
         str_addf(&hint, _("did you mean '%s'?"), best.text);
@@ -202,6 +207,24 @@ static int no_page(const char *term, struct err *err)
     return rc;
 }
 
+static int explain(const struct cli *cli, const char *asked, struct err *err)
+{
+    const struct page *page = pages;
+    while (page->id && strcmp(page->id, asked) != 0)
+        page++;
+    const struct term *term = page->id ? NULL : term_find(asked);
+    if (!page->id && !term)
+        return no_page(asked, err);
+    struct screen s;
+    cli_screen(cli, &s, stdout);
+    s.width = s.width > TEXT_WIDTH ? TEXT_WIDTH : s.width; /* longer lines are hard to read */
+    if (page->id)
+        markdown_print(&s, page_text(page));
+    else
+        term_print(&s, term, asked);
+    return cli_screen_end(&s, _("standard output"), err);
+}
+
 static int run_explain(struct cli *cli, const void *values, struct err *err)
 {
     const struct explain_args *args = values;
@@ -209,20 +232,19 @@ static int run_explain(struct cli *cli, const void *values, struct err *err)
         return list_pages(cli, err);
     if (cli->operand_count == 0)
         return command_missing(cli->command, err);
-    const struct page *page = pages;
-    while (page->id && strcmp(page->id, cli->operands[0]) != 0)
-        page++;
-    if (!page->id)
-        return no_page(cli->operands[0], err);
-    struct screen s;
-    cli_screen(cli, &s, stdout);
-    s.width = s.width > TEXT_WIDTH ? TEXT_WIDTH : s.width; /* longer lines are hard to read */
-    markdown_print(&s, page_text(page));
-    return cli_screen_end(&s, _("standard output"), err);
+    struct str asked = {0};
+    for (int i = 0; i < cli->operand_count; i++) /* "bank conflict" need not be quoted */
+        str_addf(&asked, "%s%s", i ? " " : "", cli->operands[i]);
+    int rc = explain(cli, str_text(&asked), err);
+    str_release(&asked);
+    return rc;
 }
 
 static const struct example examples[] = {
     {"warplight explain idle-launch-bound", N_("what the finding means, how it is measured, what to do")},
+    {"warplight explain gld_efficiency", N_("a metric, by its name in any tool")},
+    {"warplight explain long_scoreboard", N_("a reason for which warps wait")},
+    {"warplight explain occupancy", N_("a term")},
     {"warplight explain --list", N_("everything that can be explained")},
     {NULL, NULL},
 };
@@ -232,14 +254,15 @@ static const char *const see_also[] = {"report", NULL};
 const struct command command_explain = {
     .name = "explain",
     .synopsis = N_("TERM"),
-    .summary = N_("explain a finding: what it means and what to do"),
-    .description =
-        N_("Shows the manual page of a finding: what it means, how it is measured, what usually causes it "
-           "and what to do about it."),
+    .summary = N_("explain a finding, a metric or a term: what it means and what to do"),
+    .description = N_(
+        "Shows the manual page of a finding: what it means, how it is measured, what usually causes it "
+        "and what to do about it; or what a metric of a kernel, a reason to wait or a term means, with its "
+        "formula, its unit and its names in other tools."),
     .options = options,
     .defaults_size = sizeof(struct explain_args),
     .operand_kind = OPERAND_PAGE,
-    .operands_max = 1,
+    .operands_max = -1,
     .examples = examples,
     .see_also = see_also,
     .run = run_explain,

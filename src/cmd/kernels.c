@@ -1,7 +1,12 @@
 /* warplight kernels: what limits a kernel and what to change. */
+#include <math.h>
+#include <string.h>
+
+#include "analyze/changes.h"
 #include "analyze/codes.h"
 #include "analyze/profiles.h"
 #include "base/i18n.h"
+#include "base/json.h"
 #include "cmd/codes.h"
 #include "cmd/kernels.h"
 #include "cmd/kernels_live.h"
@@ -33,6 +38,8 @@ struct kernels_args {
     bool deep;
     bool stalls;
     bool plan;
+    const char *baseline;
+    const char *fail_over;
 };
 
 static const struct kernels_args defaults = {
@@ -72,6 +79,12 @@ static const struct option options[] = {
      N_("PROGRAM: measure these counters, by their PerfWorks names, separated by commas"), AT(metrics), NULL},
     {"plan", 0, OPTION_FLAG, NULL, N_("run nothing: say what measuring costs on each GPU"), AT(plan), NULL},
     {"chip", 0, OPTION_TEXT, N_("NAME"), N_("--plan: only of that chip: GH100"), AT(chip), NULL},
+    {"baseline", 0, OPTION_FILE, N_("FILE"),
+     N_("say what changed since FILE: a report in JSON that was kept, or what another tool wrote"),
+     AT(baseline), NULL},
+    {"fail-over", 0, OPTION_TEXT, N_("PERCENT"),
+     N_("with --baseline: exit with 1 if a kernel got slower by more than that, and by more than noise"),
+     AT(fail_over), NULL},
     OPTION_END,
 };
 #undef AT
@@ -147,33 +160,85 @@ static void print_profiles(const struct cli *cli, FILE *out, const struct report
     switch ((enum format)args->format) {
     case FORMAT_TEXT:
         cli_screen(cli, &s, out);
-        text_profiles(&s, report, &view, args->kernel != NULL);
+        if (report->baseline)
+            text_changes(&s, report, &view);
+        else
+            text_profiles(&s, report, &view, args->kernel != NULL);
         screen_flush(&s);
         screen_release(&s);
         break;
     case FORMAT_JSON:
-        json_profiles(out, report, &view);
+        (report->baseline ? json_changes : json_profiles)(out, report, &view);
         break;
     case FORMAT_CSV:
-        csv_profiles(out, report, &view);
+        (report->baseline ? csv_changes : csv_profiles)(out, report, &view);
         break;
     }
+}
+
+/* Everything from a baseline to the exit code that it leads to. */
+struct comparison {
+    struct kernels_input input;
+    struct report report;
+    double fail_over; /* ratio; INFINITY: never */
+};
+
+static int read_percent(const char *text, double *ratio, struct err *err)
+{
+    *ratio = INFINITY;
+    if (!text)
+        return 0;
+    struct json_text number = {text, strcspn(text, "%")};
+    if (!json_to_double(number, ratio) || *ratio < 0)
+        return err_set(err, ERR_USAGE, NULL, -1, _("give a number of percent, such as 5"),
+                       _("--%s cannot be '%s'"), "fail-over", text);
+    *ratio /= 100;
+    return 0;
+}
+
+static int begin_comparison(struct comparison *c, struct cli *cli, const struct kernels_args *args,
+                            struct err *err)
+{
+    int rc = read_percent(args->fail_over, &c->fail_over, err);
+    if (rc == 0 && args->fail_over && !args->baseline)
+        rc = err_set(err, ERR_USAGE, NULL, -1, NULL, _("--fail-over needs --baseline"));
+    run_init(&c->input.run);
+    if (rc < 0 || !args->baseline)
+        return rc;
+    char *path = (char *)args->baseline;
+    run_release(&c->input.run);
+    rc = kernels_read(&c->input, cli, &path, 1, args->input_format, err);
+    if (rc == 0 && !c->input.has_profiles)
+        rc = err_set(err, ERR_INPUT, path, -1, NULL, _("there are no counters of kernels in it"));
+    if (rc == 0)
+        profiles_build(&c->report, &c->input.run, &(struct profile_options){.kernel = args->kernel});
+    return rc;
 }
 
 static int show_profiles(struct cli *cli, const struct kernels_args *args, const struct kernels_input *input,
                          struct err *err)
 {
     struct report report = {0};
+    struct comparison baseline = {0};
     FILE *out = NULL;
-    profiles_build(&report, &input->run, &(struct profile_options){.kernel = args->kernel});
-    int rc = report.profiles.count == 0 ? codes_none(args->kernel, err) : 0;
+    int rc = begin_comparison(&baseline, cli, args, err);
+    if (rc == 0)
+        profiles_build(&report, &input->run, &(struct profile_options){.kernel = args->kernel});
+    if (rc == 0 && report.profiles.count == 0)
+        rc = codes_none(args->kernel, err);
+    if (rc == 0 && args->baseline)
+        changes_build(&report, &baseline.report);
     if (rc == 0)
         rc = open_output(&out, args->output, cli->operands, cli->operand_count, err);
     if (rc == 0) {
         print_profiles(cli, out, &report, args);
         rc = close_output(out, args->output, err);
     }
+    if (rc == 0 && args->baseline && changes_exceed(&report, baseline.fail_over))
+        rc = 1;
     report_release(&report);
+    report_release(&baseline.report);
+    run_release(&baseline.input.run);
     return rc;
 }
 
@@ -225,7 +290,9 @@ static int run_kernels(struct cli *cli, const void *values, struct err *err)
         return measure(cli, args, &live, err);
     struct kernels_input input;
     int rc = kernels_read(&input, cli, cli->operands, cli->operand_count, args->input_format, err);
-    if (rc == 0)
+    if (rc == 0 && args->baseline && !input.has_profiles)
+        rc = err_set(err, ERR_USAGE, NULL, -1, NULL, _("--baseline compares kernels that ran, not code"));
+    else if (rc == 0)
         rc = input.has_profiles ? show_profiles(cli, args, &input, err) : show_codes(cli, args, &input, err);
     run_release(&input.run);
     return rc;
@@ -240,6 +307,9 @@ static const struct example examples[] = {
     {"warplight kernels --plan", N_("what measuring costs on each GPU, without one")},
     {"warplight kernels report.ncu-rep", N_("what limits the kernels that ran, and what to change")},
     {"warplight kernels report.ncu-rep ./app --kernel reduce", N_("everything about one of them")},
+    {"warplight kernels report.ncu-rep --format json -o before.json", N_("keep it, to compare with")},
+    {"warplight kernels --baseline before.json after.ncu-rep --fail-over 5",
+     N_("what changed; in a test: fail if a kernel got slower by more than 5 %")},
     {"warplight kernels ~/.triton/cache --sort spills", N_("what Triton compiled, most spilled first")},
     {"warplight kernels lib.so --kernel '*gemm*' --format json",
      N_("some kernels of a library, for a program")},
@@ -247,7 +317,7 @@ static const struct example examples[] = {
 };
 
 static const struct exit_code exit_codes[] = {
-    {1, N_("--gpu: it cannot run some of the kernels")},
+    {1, N_("--gpu: it cannot run some of the kernels; --fail-over: one got slower")},
     {0, N_("with PROGRAM: what it ended with is passed on; 128 + N when signal N ended it")},
     {0, NULL},
 };

@@ -20,11 +20,11 @@ enum {
 };
 
 extern const struct importer import_chrome_json, import_nsys_sqlite, import_perfetto, import_wlt,
-    import_ncu_csv, import_ncu_rep, import_ncu_text, import_nvprof;
+    import_ncu_csv, import_ncu_rep, import_ncu_text, import_nvprof, import_kernels_json;
 
-const struct importer *const importers[] = {&import_chrome_json, &import_nsys_sqlite, &import_perfetto,
-                                            &import_wlt,         &import_ncu_rep,     &import_ncu_csv,
-                                            &import_ncu_text,    &import_nvprof,      NULL};
+const struct importer *const importers[] = {
+    &import_chrome_json, &import_nsys_sqlite, &import_perfetto, &import_wlt,          &import_ncu_rep,
+    &import_ncu_csv,     &import_ncu_text,    &import_nvprof,   &import_kernels_json, NULL};
 
 static void list_names(struct str *list)
 {

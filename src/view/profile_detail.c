@@ -28,6 +28,26 @@ const char *metric_title(enum metric id)
         return N_("SMs with work");
     case METRIC_ACHIEVED_OCCUPANCY:
         return N_("warps resident");
+    case METRIC_L1_HIT:
+        return N_("L1 hit rate");
+    case METRIC_L2_HIT:
+        return N_("L2 hit rate");
+    case METRIC_GLOBAL_LOAD_SECTORS_PER_REQUEST:
+        return N_("sectors of a global load");
+    case METRIC_GLOBAL_STORE_SECTORS_PER_REQUEST:
+        return N_("sectors of a global store");
+    case METRIC_SHARED_CONFLICT:
+        return N_("bank conflicts");
+    case METRIC_THREADS_PER_INSTRUCTION:
+        return N_("threads of an instruction");
+    case METRIC_DRAM_READ_BYTES:
+        return N_("DRAM bytes read");
+    case METRIC_DRAM_WRITE_BYTES:
+        return N_("DRAM bytes written");
+    case METRIC_INSTRUCTIONS:
+        return N_("instructions");
+    case METRIC_THEORETICAL_OCCUPANCY:
+        return N_("theoretical occupancy");
     case METRIC_PIPE_ALU:
         return N_("ALU (integer, logic)");
     case METRIC_PIPE_FMA:

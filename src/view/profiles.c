@@ -167,7 +167,7 @@ static void put_next(struct screen *s, const struct report *report)
     put_msg(s, report, STYLE_DIM,
             &msg_make(
                 N_("Next: --kernel NAME for everything about one kernel; 'warplight explain {0}' for what it "
-                   "means; --format json for a program."),
+                   "means; keep --format json -o before.json and compare with --baseline before.json."),
                 value_text(report->profiles.at[0].findings.count ? report->profiles.at[0].findings.at[0].id
                                                                  : "occupancy")),
             0);

@@ -40,6 +40,11 @@ void text_profiles(struct screen *s, const struct report *report, const struct v
 void json_profiles(FILE *out, const struct report *report, const struct view_options *options);
 void csv_profiles(FILE *out, const struct report *report, const struct view_options *options);
 
+/* What changed since a baseline (changes_build()). JSON: warplight.kernel-changes/1. */
+void text_changes(struct screen *s, const struct report *report, const struct view_options *options);
+void json_changes(FILE *out, const struct report *report, const struct view_options *options);
+void csv_changes(FILE *out, const struct report *report, const struct view_options *options);
+
 /* Theoretical occupancy: of one launch in full, or of one launch on each of several GPUs, one line each. */
 void text_occupancy(struct screen *s, const struct occupancy_report *report);
 void text_occupancies(struct screen *s, const struct occupancy_report *reports, size_t count);

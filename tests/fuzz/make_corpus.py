@@ -587,6 +587,21 @@ def nvprof():
          '"GPU (0)","1","7","k",1.5\n')
 
 
+def kernels():
+    kernel = {"name": "k(int)", "launches": 3, "profiled_launches": 2, "grid": [8, 1, 1], "block": [256, 1, 1],
+              "registers_per_thread": 40, "static_shared_bytes": None, "static_shared_bytes_why": "unknown",
+              "metrics": {"duration_ns": 1500, "l1_hit_ratio": None, "l1_hit_ratio_why": "a share of nothing",
+                          "dram_throughput_ratio": 0.9},
+              "spread": {"duration_ns": {"min": 1400, "max": 1600, "deviation": 100}},
+              "stalls": [{"reason": "barrier", "share_ratio": 1}], "findings": [{"id": "kernel-memory-bound"}]}
+    report = {"schema": "warplight.kernels/1", "device": {"id": 0, "name": "GPU", "compute_capability": "9.0", "sm_count": 132},
+              "kernels": [kernel, {"name": "static", "launches": None}]}
+    whole = json.dumps(report)
+    save("kernels", "whole", whole)
+    save("kernels", "cut", whole[:-200])
+    save("kernels", "code", json.dumps({"schema": "warplight.kernels/1", "device": None, "kernels": [{"name": "k"}]}))
+
+
 if __name__ == "__main__":
     rings()
     streams()
@@ -598,4 +613,5 @@ if __name__ == "__main__":
     ncu_tables()
     ncu_reports()
     nvprof()
+    kernels()
     code()
