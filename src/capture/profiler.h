@@ -4,7 +4,7 @@
  * Source: cupti_range_profiler.h, cupti_profiler_host.h, cupti_profiler_target.h, cupti_pcsampling.h,
  * cupti_callbacks.h, cupti_target.h and generated_cuda_meta.h of CUDA 12.9 and 13.5. Every parameter
  * structure begins with its own size, by which the library knows what its caller knows; fields that newer
- * versions append are left out. tests/gpu/layout.cc compares all of it with real headers.
+ * versions append are left out. tests/gpu/layout.cc compares it with real headers.
  *
  * Handles (contexts, functions, streams, objects) are void pointers. Sizes are in bytes. "out" fields are
  * filled by the call. */

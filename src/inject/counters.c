@@ -61,6 +61,9 @@ static struct {
     pthread_mutex_t lock; /* for new contexts */
     void *subscriber;
     struct driver driver;
+    char *words;                           /* of the options, cut at their commas */
+    const char *metrics[PROFILER_METRICS]; /* of all passes, those of one pass first; into words */
+    size_t metric_count[MODES];
     struct context contexts[CONTEXTS];
     _Atomic int64_t launches; /* of the process */
 } counters = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -251,30 +254,30 @@ static void stop_sampling(struct recorder *r, struct context *c)
 /* ---- contexts -------------------------------------------------------------------------------------------
  */
 
-/* Words "metric=NAME" of the options. They are cut in place: the names live as long as the words. */
-static size_t read_metrics(char *words, const char *key, const char **metrics, size_t count)
+/* Finds the words "metric=NAME" and then "deep=NAME". */
+static void read_metrics(const char *words)
 {
-    for (char *word = words; word && count < PROFILER_METRICS;) {
-        char *end = strchr(word, ',');
+    free(counters.words);
+    counters.words = strdup(words ? words : "");
+    counters.metric_count[MODE_QUICK] = counters.metric_count[MODE_DEEP] = 0;
+    for (char *word = counters.words; word && counters.metric_count[MODE_DEEP] < PROFILER_METRICS;) {
+        char *end = strchr(word, ','), *name = strchr(word, '=');
         if (end)
             *end = '\0';
-        if (strncmp(word, key, strlen(key)) == 0)
-            metrics[count++] = word + strlen(key);
+        bool quick = strncmp(word, "metric=", strlen("metric=")) == 0;
+        if (quick || strncmp(word, "deep=", strlen("deep=")) == 0)
+            counters.metrics[counters.metric_count[MODE_DEEP]++] = name + 1;
+        counters.metric_count[MODE_QUICK] += quick;
         word = end ? end + 1 : NULL;
     }
-    return count;
 }
 
 static bool plan(struct recorder *r, struct context *c, enum mode mode, struct refusal *why)
 {
     enum { MOST_PASSES = 64 };
-    const char *metrics[PROFILER_METRICS];
-    char *words = strdup(r->options.words), *more = strdup(r->options.words);
-    size_t count = words ? read_metrics(words, "metric=", metrics, 0) : 0;
-    if (mode == MODE_DEEP && more)
-        count = read_metrics(more, "deep=", metrics, count);
     struct profiler_plan *p = &c->plans[mode];
-    if (profiler_plan(&c->profiler, metrics, count, mode == MODE_DEEP ? MOST_PASSES : 1, p, why) != 0)
+    if (profiler_plan(&c->profiler, counters.metrics, counters.metric_count[mode],
+                      mode == MODE_DEEP ? MOST_PASSES : 1, p, why) != 0)
         return false;
     c->metric_names[mode] = calloc(p->count, sizeof **c->metric_names);
     refusal_set(why, N_("no hardware counters: no memory is left for them"), "%s", "");
@@ -520,6 +523,7 @@ bool counters_start(struct recorder *r)
         atomic_store_explicit(&r->ring->state, RING_FAILED, memory_order_release);
         return false;
     }
+    read_metrics(r->options.words);
     for (size_t i = 0; i < sizeof launch_calls / sizeof *launch_calls; i++)
         cupti->EnableCallback(1, counters.subscriber, CALLBACK_DOMAIN_DRIVER, launch_calls[i]);
     cupti->EnableCallback(1, counters.subscriber, CALLBACK_DOMAIN_RESOURCE, CALLBACK_CONTEXT_DESTROY);
