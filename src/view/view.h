@@ -7,6 +7,7 @@
 
 #include "analyze/occupancy.h"
 #include "analyze/report.h"
+#include "model/diagnosis.h"
 #include "view/screen.h"
 #include "view/sections.h"
 
@@ -50,5 +51,10 @@ void text_occupancy(struct screen *s, const struct occupancy_report *report);
 void text_occupancies(struct screen *s, const struct occupancy_report *reports, size_t count);
 /* warplight.occupancy/1 */
 void json_occupancies(FILE *out, const struct occupancy_report *reports, size_t count);
+
+/* What doctor found. */
+void text_diagnosis(struct screen *s, const struct diagnosis *d);
+/* warplight.doctor/1 */
+void json_diagnosis(FILE *out, const struct diagnosis *d);
 
 #endif
