@@ -31,11 +31,15 @@ static bool is_plausible(enum gpu_unit unit, int64_t value)
         return value >= -100 && value <= 300;
     case GPU_PERCENT:
         return value >= 0 && value <= 100;
+    case GPU_BYTES_PER_S:
+        return value >= 0 && value <= INT64_C(1) << 50;
     case GPU_SWITCH:
         return value == 0 || value == 1;
     case GPU_TENTHS:
         return value >= 0 && value <= 10000;
     case GPU_COUNT:
+    case GPU_PERMILLE: /* of several engines or CPUs: may pass 1000 */
+    case GPU_HUNDREDTHS:
     case GPU_MILLIJOULES:
     case GPU_NS:
     case GPU_COMPUTE_MODE:
@@ -69,8 +73,10 @@ static int decimals_of(enum gpu_unit unit)
     switch (unit) {
     case GPU_MILLIWATTS:
     case GPU_MILLIJOULES:
+    case GPU_PERMILLE:
         return 3;
     case GPU_PERCENT:
+    case GPU_HUNDREDTHS:
         return 2;
     case GPU_TENTHS:
         return 1;
