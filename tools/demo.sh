@@ -32,9 +32,9 @@ say "Inside kernels: a matrix transpose before and after, as Nsight Compute meas
    has a fault of its own; doc/transpose.md sets what is often predicted beside what was measured." \
     "内核内部：Nsight Compute 在 H200 上测得的矩阵转置，改之前和改之后。常见的改法自己还有毛病；doc/transpose.zh_CN.md 把
    常见的预期与实测放在一起。"
-echo "   warplight kernels tests/samples/ncu/transpose.csv"
+echo "   warplight kernels tests/samples/ncu/transpose_raw.csv.gz"
 echo
-"$warplight" kernels tests/samples/ncu/transpose.csv
+"$warplight" kernels tests/samples/ncu/transpose_raw.csv.gz
 echo
 
 # Where there is an NVIDIA GPU, a live program as well: built here, needing nothing but the driver.

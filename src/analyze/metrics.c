@@ -66,7 +66,7 @@ struct formula {
     enum counter_state state;
 };
 
-static double read_sum(struct formula *f);
+static double read_largest(struct formula *f);
 
 static bool accept(struct formula *f, char c)
 {
@@ -101,7 +101,7 @@ static double read_counter(struct formula *f)
 static double read_factor(struct formula *f)
 {
     if (accept(f, '(')) {
-        double value = read_sum(f);
+        double value = read_largest(f);
         accept(f, ')');
         return value;
     }
@@ -142,6 +142,14 @@ static double read_sum(struct formula *f)
         else
             return value;
     }
+}
+
+static double read_largest(struct formula *f)
+{
+    double value = read_sum(f);
+    while (accept(f, '|'))
+        value = fmax(value, read_sum(f));
+    return value;
 }
 
 /* ---- metrics ------------------------------------------------------------------------------------------- */
@@ -186,7 +194,7 @@ struct metric_value metric_get(const struct metrics *m, uint32_t profile, enum m
     enum counter_state why = COUNTER_NOT_MEASURED;
     for (const char *const *formula = metric_formulas[id]; formula && *formula; formula++) {
         struct formula f = {.m = m, .profile = profile, .at = *formula};
-        double value = read_sum(&f);
+        double value = read_largest(&f);
         if (f.state == COUNTER_UNDEFINED ||
             (f.state == COUNTER_VALUE && is_share_of_nothing(m, profile, id, value)))
             return no_value(COUNTER_UNDEFINED);

@@ -2,9 +2,9 @@
  * capability 7.0 on, labels of ncu's details page ('section/label'; both titles of a section that was
  * renamed), and nvprof's names.
  *
- * The formula that is exact, or that most sources can give, comes first. + - * / and parentheses as usual;
- * a counter in percent counts as a ratio; "name?" is 0 where it was not measured: for what only some chips
- * have and is part of a sum. */
+ * The formula that is exact, or that most sources can give, comes first. + - * / and parentheses as usual; |
+ * is the larger one, and binds least; a counter in percent counts as a ratio; "name?" is 0 where it was not
+ * measured: for what only some chips have and is part of a sum. */
 #include "analyze/metrics.h"
 
 #include <stddef.h>
@@ -86,11 +86,17 @@ const char *const *const metric_formulas[METRIC_COUNT] = {
                  SOL "SM [%]'", OLDSOL "Compute (SM) [%]'", OLDSOL "SM [%]'"),
     [METRIC_MEMORY_THROUGHPUT] = FORMULAS("gpu__compute_memory_throughput" PCT_ELAPSED,
                                           SOL "Memory Throughput'", SOL "Memory [%]'", OLDSOL "Memory [%]'"),
-    [METRIC_L1_THROUGHPUT] =
-        FORMULAS("l1tex__throughput" PCT_ACTIVE, SOL "L1/TEX Cache Throughput'", SOL "SOL L1/TEX Cache'",
-                 OLDSOL "SOL L1/TEX Cache'", "tex_utilization / 10"),
-    [METRIC_L2_THROUGHPUT] = FORMULAS("lts__throughput" PCT_ELAPSED, SOL "L2 Cache Throughput'",
-                                      SOL "SOL L2 Cache'", OLDSOL "SOL L2 Cache'", "l2_utilization / 10"),
+    [METRIC_L1_THROUGHPUT] = FORMULAS(
+        "l1tex__throughput" PCT_ACTIVE, SOL "L1/TEX Cache Throughput'", SOL "SOL L1/TEX Cache'",
+        OLDSOL "SOL L1/TEX Cache'", "tex_utilization / 10",
+        /* the busiest of the parts that are cheap to count: at least that */
+        "(l1tex__data_pipe_lsu_wavefronts" PCT_ELAPSED " | l1tex__m_l1tex2xbar_req_cycles_active" PCT_ELAPSED
+        "?) * sm__cycles_elapsed.avg / sm__cycles_active.avg"),
+    [METRIC_L2_THROUGHPUT] =
+        FORMULAS("lts__throughput" PCT_ELAPSED, SOL "L2 Cache Throughput'", SOL "SOL L2 Cache'",
+                 OLDSOL "SOL L2 Cache'", "l2_utilization / 10",
+                 "lts__t_sectors" PCT_ELAPSED " | lts__xbar2lts_cycles_active" PCT_ELAPSED
+                 "? | lts__d_sectors" PCT_ELAPSED "? | lts__t_tag_requests" PCT_ELAPSED "?"),
     [METRIC_DRAM_THROUGHPUT] =
         FORMULAS("gpu__dram_throughput" PCT_ELAPSED, "dram__throughput" PCT_ELAPSED, SOL "DRAM Throughput'",
                  SOL "SOL DRAM'", OLDSOL "SOL DRAM'", "dram__bytes.sum.pct_of_peak_sustained_elapsed",

@@ -29,6 +29,10 @@ const char *const counters_quick[] = {
     "smsp__inst_executed.sum",
     "sm__inst_executed.avg.per_cycle_active",
     "sm__pipe_tensor_cycles_active" ACTIVE,
+    /* how busy L2 is: its own throughput needs several passes, these parts of it none more */
+    "lts__t_sectors" ELAPSED,
+    "lts__xbar2lts_cycles_active" ELAPSED,
+    "lts__d_sectors" ELAPSED,
 };
 const size_t counters_quick_count = sizeof counters_quick / sizeof *counters_quick;
 
@@ -39,7 +43,9 @@ const size_t counters_quick_count = sizeof counters_quick / sizeof *counters_qui
 /* Not the throughputs of whole units (sm__throughput, gpu__compute_memory_throughput): they alone double the
  * passes. */
 const char *const counters_deep[] = {
-    /* memory */
+    /* memory; the first two in place of L1's throughput */
+    "l1tex__data_pipe_lsu_wavefronts" ELAPSED,
+    "l1tex__m_l1tex2xbar_req_cycles_active" ELAPSED,
     REQUESTS "global_op_ld.sum",
     REQUESTS "global_op_st.sum",
     "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio",

@@ -249,11 +249,11 @@ class Counters(unittest.TestCase):
         self.assertEqual(plan["schema"], "warplight.kernels-plan/1")
         self.assertEqual([chip["name"] for chip in plan["chips"]], ["GA100", "GH100"])
         for chip in plan["chips"]:
-            self.assertEqual(chip["metrics_in_one_pass"], 23)
-            self.assertEqual(chip["deep_metrics"], 68)
+            self.assertEqual(chip["metrics_in_one_pass"], 26)
+            self.assertEqual(chip["deep_metrics"], 73)
             self.assertEqual(chip["deep_passes"], 3)  # of 32 metrics each
             self.assertEqual(chip["missing"], [])
-        self.assertIn("68 metrics in 3 passes", self.plan("--chip", "gh100"))
+        self.assertIn("73 metrics in 3 passes", self.plan("--chip", "gh100"))
 
     def test_a_plan_names_what_a_chip_lacks_and_what_does_not_fit(self):
         chip, = json.loads(self.plan("--chip", "GH100", "--format", "json", "--metrics", "a__x.sum,b__y.sum,c__z.sum",

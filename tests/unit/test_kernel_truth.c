@@ -1,34 +1,62 @@
 /* Findings from counters on kernels with a planted fault, measured with Nsight Compute on an H200: the first
- * one must be a right answer. tests/samples/ncu/truth.tsv says which are. Fuller exports of the same launches
- * that lie only in ../shared are used where that folder is present. */
+ * one must be a right answer. tests/samples/ncu/truth.tsv says which are. */
 #include "cmocka_all.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "analyze/profiles.h"
 #include "import/import.h"
-
-#define SHARED SAMPLES "/../../../shared/data/ncu"
+#include "source/counter_sets.h"
 
 struct file {
     struct run run;
     struct report report;
 };
 
-static bool open_file(struct file *f, const char *path)
+/* What Nsight Compute calls otherwise than a live run does. */
+static bool is_alias(const char *name, bool deep)
+{
+    return strcmp(name, "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed") == 0 ||
+           (deep && (strcmp(name, "smsp__thread_inst_executed_per_inst_executed.ratio") == 0 ||
+                     strcmp(name, "smsp__thread_inst_executed_pred_on_per_inst_executed.ratio") == 0 ||
+                     strncmp(name, "smsp__average_warps_issue_stalled_", 34) == 0 /* --stalls */));
+}
+
+/* Leaves what a live run would have counted. */
+static void keep_sets(struct run *run, bool deep)
+{
+    struct counter_table *counters = &run->counters;
+    for (size_t i = 0; i < counters->count; i++) {
+        const char *name = run_text(run, counters->name[i]);
+        bool counted = is_alias(name, deep);
+        for (size_t k = 0; k < counters_quick_count; k++)
+            counted |= strcmp(name, counters_quick[k]) == 0;
+        for (size_t k = 0; deep && k < counters_deep_count; k++)
+            counted |= strcmp(name, counters_deep[k]) == 0;
+        if (!counted)
+            counters->state[i] = COUNTER_NOT_MEASURED;
+    }
+}
+
+enum counted { ALL_COUNTERS, DEEP_COUNTERS, QUICK_COUNTERS };
+
+static void open_counted(struct file *f, const char *path, enum counted counted)
 {
     struct err err = {0};
-    if (access(path, R_OK) != 0)
-        return false;
     *f = (struct file){0};
     run_init(&f->run);
     if (import_file(&f->run, path, NULL, &(struct import_options){0}, &err) != 0)
         fail_msg("%s: %s", path, err.what);
     run_seal(&f->run);
+    if (counted != ALL_COUNTERS)
+        keep_sets(&f->run, counted == DEEP_COUNTERS);
     profiles_build(&f->report, &f->run, &(struct profile_options){0});
-    return true;
+}
+
+static void open_file(struct file *f, const char *path)
+{
+    open_counted(f, path, ALL_COUNTERS);
 }
 
 static void close_file(struct file *f)
@@ -95,11 +123,40 @@ static const char *by_labels(const char *kernel, const char *list)
     return strcmp(kernel, "fp64_literal") == 0 ? "kernel-compute-bound\n" : list;
 }
 
-static void check_teaching(const char *path, bool labels)
+/* DRAM at 35 %, L2 at 48 % by its own throughput, which takes several passes, and at 25 % by what is counted
+ * in one. */
+static const char near_the_edge[] = "kernel-memory-bound|kernel-latency-bound\n";
+
+/* Whether local memory is spilled the code tells, not these counters. */
+static const char *by_deep_run(const char *kernel, const char *list)
+{
+    if (strcmp(kernel, "transpose_padded") == 0)
+        return near_the_edge;
+    return strcmp(kernel, "register_spill") == 0 ? "kernel-local-memory\n" : list;
+}
+
+/* Of one pass: what it can see is named, of the rest what bounds the kernel. */
+static const char *by_one_pass(const char *kernel, const char *list)
+{
+    static const char *const seen[] = {"saxpy", "reduce_shuffle", "gemm_naive", "busy_blocks", "odd_block"};
+    for (size_t i = 0; i < sizeof seen / sizeof *seen; i++)
+        if (strncmp(kernel, seen[i], strlen(seen[i])) == 0)
+            return list;
+    return "kernel-memory-bound|kernel-compute-bound|kernel-latency-bound\n";
+}
+
+typedef const char *expectation(const char *kernel, const char *list);
+
+static const char *by_truth(const char *kernel, const char *list)
+{
+    (void)kernel;
+    return list;
+}
+
+static void check_teaching(const char *path, enum counted counted, expectation *expected)
 {
     struct file f;
-    if (!open_file(&f, path))
-        skip();
+    open_counted(&f, path, counted);
     FILE *truth = fopen(SAMPLES "/ncu/truth.tsv", "r");
     assert_non_null(truth);
     char line[1024];
@@ -109,7 +166,7 @@ static void check_teaching(const char *path, bool labels)
         char *tab = strchr(line, '\t');
         assert_non_null(tab);
         *tab = '\0';
-        wrong += is_wrong(&f, line, labels ? by_labels(line, tab + 1) : tab + 1);
+        wrong += is_wrong(&f, line, expected(line, tab + 1));
         count++;
     }
     fclose(truth);
@@ -122,26 +179,31 @@ static void check_teaching(const char *path, bool labels)
 static void every_planted_fault_is_found(void **state)
 {
     (void)state;
-    check_teaching(SAMPLES "/ncu/teaching.csv", false);
-}
-
-static void every_planted_fault_is_found_with_all_metrics(void **state)
-{
-    (void)state;
-    check_teaching(SHARED "/teaching_raw.csv", false);
+    check_teaching(SAMPLES "/ncu/teaching_raw.csv.gz", ALL_COUNTERS, by_truth);
 }
 
 static void every_planted_fault_is_found_by_labels(void **state)
 {
     (void)state;
-    check_teaching(SHARED "/teaching_details.csv", true);
+    check_teaching(SAMPLES "/ncu/teaching_details.csv.gz", ALL_COUNTERS, by_labels);
+}
+
+static void every_planted_fault_is_found_by_a_deep_live_run(void **state)
+{
+    (void)state;
+    check_teaching(SAMPLES "/ncu/teaching_raw.csv.gz", DEEP_COUNTERS, by_deep_run);
+}
+
+static void one_pass_says_what_it_can_see(void **state)
+{
+    (void)state;
+    check_teaching(SAMPLES "/ncu/teaching_raw.csv.gz", QUICK_COUNTERS, by_one_pass);
 }
 
 static void check_transpose(const char *path)
 {
     struct file f;
-    if (!open_file(&f, path))
-        skip();
+    open_file(&f, path);
     int wrong = is_wrong(&f, "transpose_bad", "kernel-uncoalesced\n");
     wrong += is_wrong(&f, "transpose_good", "kernel-bank-conflicts\n");
     wrong += is_wrong(&f, "transpose_padded", "kernel-latency-bound|kernel-memory-bound\n");
@@ -153,13 +215,13 @@ static void check_transpose(const char *path)
 static void the_transposes_differ_by_fault(void **state)
 {
     (void)state;
-    check_transpose(SAMPLES "/ncu/transpose.csv");
+    check_transpose(SAMPLES "/ncu/transpose_raw.csv.gz");
 }
 
 static void the_report_file_says_the_same(void **state)
 {
     (void)state;
-    check_transpose(SHARED "/transpose.ncu-rep");
+    check_transpose(SAMPLES "/ncu/transpose.ncu-repz");
 }
 
 /* What each repair gained lies within what was promised. */
@@ -167,7 +229,7 @@ static void promises_hold(void **state)
 {
     (void)state;
     struct file f;
-    assert_true(open_file(&f, SAMPLES "/ncu/teaching.csv"));
+    open_file(&f, SAMPLES "/ncu/teaching_raw.csv.gz");
     static const char *const before_after[][2] = {{"transpose_naive", "transpose_padded"},
                                                   {"transpose_tile", "transpose_padded"}};
     for (size_t i = 0; i < 2; i++) {
@@ -184,8 +246,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_planted_fault_is_found),
-        cmocka_unit_test(every_planted_fault_is_found_with_all_metrics),
         cmocka_unit_test(every_planted_fault_is_found_by_labels),
+        cmocka_unit_test(every_planted_fault_is_found_by_a_deep_live_run),
+        cmocka_unit_test(one_pass_says_what_it_can_see),
         cmocka_unit_test(the_transposes_differ_by_fault),
         cmocka_unit_test(the_report_file_says_the_same),
         cmocka_unit_test(promises_hold),

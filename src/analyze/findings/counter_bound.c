@@ -193,9 +193,17 @@ static void latency_texts(struct counter_finder *f, struct finding *finding)
 {
     enum stall top = f->row->top_stall;
     double eligible = counter_value(f, METRIC_WARPS_ELIGIBLE), duration = counter_value(f, METRIC_DURATION);
+    bool knows_sm = !isnan(f->pressure.l1) || !isnan(counter_value(f, METRIC_MEMORY_THROUGHPUT));
     finding->title =
-        msg_make(N_("no unit is busy (the busiest {0} of the time): warps wait most of the time"),
+        msg_make(knows_sm ? N_("no unit is busy (the busiest {0} of the time): warps wait most of the time")
+                          : N_("no unit that was measured is busy (the busiest {0} of the time): warps "
+                               "wait"),
                  value_ratio(f->row->bound_ratio));
+    if (!knows_sm) {
+        finding->confidence_ratio = 0.5;
+        counter_evidence(finding,
+                         msg_make(N_("how busy L1, shared memory and the pipes are was not measured")));
+    }
     if (!isnan(f->pressure.issue) && !isnan(eligible))
         counter_evidence(finding,
                          msg_make(N_("a scheduler issues in {0} of the cycles and has {1} warps to choose "

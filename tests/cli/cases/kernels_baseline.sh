@@ -2,8 +2,8 @@
 # A report that was kept can be shown again and compared with; one kernel got its fault, another lost it.
 exec 2>&1
 python3 - <<'EOF'
-import csv, os
-rows = list(csv.reader(open(os.environ["SAMPLES"] + "/ncu/transpose.csv")))
+import csv, gzip, os
+rows = list(csv.reader(gzip.open(os.environ["SAMPLES"] + "/ncu/transpose_raw.csv.gz", "rt")))
 name = rows[0].index("Kernel Name")
 for path, kernel in (("bad.csv", "transpose_bad"), ("good.csv", "transpose_good"), ("padded.csv", "transpose_padded")):
     with open(path, "w", newline="") as out:

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Names that are fixed, and what is unknown says why.
-warplight kernels "$SAMPLES/ncu/transpose.csv" --format json >report.json
+warplight kernels "$SAMPLES/ncu/transpose_raw.csv.gz" --format json >report.json
 python3 - <<'EOF'
 import json
 report = json.load(open("report.json"))
@@ -17,4 +17,4 @@ for kernel in report["kernels"]:
     assert abs(sum(stall["share_ratio"] for stall in kernel["stalls"]) - 1) < 1e-9
     print(kernel["name"], kernel["grid"], kernel["total_ns"], kernel["findings"][0]["id"])
 EOF
-warplight kernels "$SAMPLES/ncu/transpose.csv" --format csv | cut -d, -f1-12
+warplight kernels "$SAMPLES/ncu/transpose_raw.csv.gz" --format csv | cut -d, -f1-12

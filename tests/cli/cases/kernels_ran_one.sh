@@ -1,3 +1,3 @@
 #!/bin/bash
 # Everything about one of them.
-warplight kernels "$SAMPLES/ncu/teaching.csv" --kernel transpose_tile
+warplight kernels "$SAMPLES/ncu/teaching_raw.csv.gz" --kernel transpose_tile

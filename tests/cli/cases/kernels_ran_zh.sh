@@ -1,4 +1,4 @@
 #!/bin/bash
 export WARPLIGHT_LANG=zh
-warplight kernels "$SAMPLES/ncu/transpose.csv"
-warplight kernels "$SAMPLES/ncu/transpose.csv" --kernel good
+warplight kernels "$SAMPLES/ncu/transpose_raw.csv.gz"
+warplight kernels "$SAMPLES/ncu/transpose_raw.csv.gz" --kernel good
