@@ -23,6 +23,13 @@ def line_of(text):
         return next(number for number, line in enumerate(source, 1) if text in line)
 
 
+def sanitizer():
+    """The run-time library of the sanitizer that the injected library was built with: Python has to load it first."""
+    needed = subprocess.run(["ldd", INJECT], stdout=subprocess.PIPE, text=True).stdout
+    found = re.search(r"=> (\S*/lib[at]san\S*)", needed)
+    return found and found.group(1)
+
+
 def interpreters():
     """Of the versions whose frames can be read, those that are here and work."""
     versions = [f"3.{minor}" for minor in (11, 12, 13, 14)]
@@ -60,7 +67,9 @@ class HostSampling(unittest.TestCase):
                               text=True, timeout=120, cwd=self.folder.name)
 
     def record(self, *target, options=()):
-        out = self.run_tool("record", "--no-report", "--force", "-o", self.file, *options, "--", *target)
+        runtime = sanitizer()
+        preload = ["env", f"LD_PRELOAD={runtime}"] if runtime else []
+        out = self.run_tool("record", "--no-report", "--force", "-o", self.file, *options, "--", *preload, *target)
         self.assertEqual(out.returncode, 0, out.stderr)
         return out
 
