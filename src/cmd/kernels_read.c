@@ -8,6 +8,7 @@
 #include "cmd/codes.h"
 #include "cmd/read_run.h"
 #include "symbol/binary.h"
+#include "symbol/place_lines.h"
 
 enum { HEAD_BYTES = 64 << 10 };
 
@@ -58,8 +59,10 @@ int kernels_read(struct kernels_input *input, struct cli *cli, char *const *path
     }
     input->has_profiles = recording_count > 0;
     int rc = read_run(&input->run, cli, recordings, recording_count, importer, err);
-    if (rc == 0)
+    if (rc == 0) {
         binary_read_images(&input->run);
+        places_find_lines(&input->run);
+    }
     if (rc == 0 && code_count > 0)
         rc = codes_read(&input->run, codes, code_count, err);
     if (rc == 0 && input->has_profiles)

@@ -8,6 +8,7 @@
 #include "analyze/profiles.h"
 #include "import/import.h"
 #include "source/counter_sets.h"
+#include "symbol/place_lines.h"
 
 struct file {
     struct run run;
@@ -224,6 +225,31 @@ static void the_report_file_says_the_same(void **state)
     check_transpose(SAMPLES "/ncu/transpose.ncu-repz");
 }
 
+/* The report brings its machine code along, whose line table says where the conflicts are. */
+static void the_line_of_the_conflicts_is_named(void **state)
+{
+    (void)state;
+    struct file f = {0};
+    struct err err = {0};
+    run_init(&f.run);
+    assert_int_equal(
+        import_file(&f.run, SAMPLES "/ncu/transpose.ncu-repz", NULL, &(struct import_options){0}, &err), 0);
+    run_seal(&f.run);
+    places_find_lines(&f.run);
+    profiles_build(&f.report, &f.run, &(struct profile_options){0});
+    const struct profile_row *row = find_row(&f, "transpose_good");
+    assert_true(row->line_count >= 1 && row->line_count < 10); /* instructions of a line are one */
+    const struct hot_line *hottest = &f.report.lines.at[row->first_line];
+    assert_true(f.run.places.line[hottest->place] > 0);
+    assert_non_null(strstr(run_text(&f.run, f.run.places.file[hottest->place]), "transpose.cu"));
+    bool named = false;
+    vec_each (&row->findings.at[0].evidence, evidence)
+        named |= strcmp(evidence->format, "{0} of it at {1}") == 0 &&
+                 strstr(evidence->values[1].s, "transpose.cu:");
+    assert_true(named);
+    close_file(&f);
+}
+
 /* What each repair gained lies within what was promised. */
 static void promises_hold(void **state)
 {
@@ -251,6 +277,7 @@ int main(void)
         cmocka_unit_test(one_pass_says_what_it_can_see),
         cmocka_unit_test(the_transposes_differ_by_fault),
         cmocka_unit_test(the_report_file_says_the_same),
+        cmocka_unit_test(the_line_of_the_conflicts_is_named),
         cmocka_unit_test(promises_hold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
