@@ -26,8 +26,8 @@ static bool find_small_grid(struct counter_finder *f, int64_t blocks)
     struct finding *finding = counter_add(f, "kernel-grid-too-small", idle / 2, idle, 0.9);
     if (!finding)
         return true;
-    finding->title = msg_make(N_("{0} blocks for {1} SMs: {2} of the GPU gets no work"), value_count(blocks),
-                              value_count(sms), value_ratio(idle));
+    finding->title = msg_make(N_("blocks in the grid: {0}, SMs: {1}; {2} of the GPU gets no work"),
+                              value_count(blocks), value_count(sms), value_ratio(idle));
     double duration = counter_value(f, METRIC_DURATION);
     if (duration < grid_matters_ns)
         counter_evidence(finding,
@@ -54,10 +54,9 @@ static bool find_tail(struct counter_finder *f, int64_t blocks)
         return false;
     int64_t full = (int64_t)round((double)blocks / waves); /* blocks of a wave */
     int64_t last = blocks - (int64_t)(rounds - 1) * full;
-    finding->title =
-        msg_make(N_("the last wave is nearly empty: after {0} full waves of {1} blocks the GPU works "
-                    "on {2} more"),
-                 value_count((int64_t)rounds - 1), value_count(full), value_count(last));
+    finding->title = msg_make(
+        N_("the last wave is not full: blocks in it: {2}, after {0} × {1}; all other SMs wait for it"),
+        value_count((int64_t)rounds - 1), value_count(full), value_count(last));
     if (isnan(waits))
         counter_evidence(finding,
                          msg_make(N_("that is the bound if all blocks take equally long; how long SMs "

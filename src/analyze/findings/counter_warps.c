@@ -54,9 +54,9 @@ static void find_partial_warps(struct counter_finder *f, double full)
                                           isnan(pressure) ? 0.6 : 0.9);
     if (!finding)
         return;
-    finding->title = msg_make(N_("a block of {0} threads fills its {1} warps to {2}: the other lanes idle in "
-                                 "every instruction"),
-                              value_count(threads), value_count(warps), value_ratio(full / 32));
+    finding->title = msg_make(
+        N_("threads in a block: {0}, warps: {1}, filled to {2}; the other lanes idle in every instruction"),
+        value_count(threads), value_count(warps), value_ratio(full / 32));
     finding->action =
         msg_make(N_("use a block size that is a multiple of 32, {0} for example, and let threads "
                     "beyond the end return"),
