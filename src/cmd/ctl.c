@@ -278,7 +278,7 @@ const struct command command_ctl = {
     .summary = N_("start, stop or look at recordings that run"),
     .description =
         N_("Controls a 'warplight record' of the same user: the only one that runs, or the one named by its "
-           "file or by the pid of its recorder or program. stop pauses: the program goes on at full speed "
+           "file or by the pid of its recorder or program. stop pauses: nothing more is recorded, "
            "and the recording can be started again, any number of times; it ends with the program. "
            "snapshot brings what was recorded so far into a file that can be read while the recording goes "
            "on. status without a name shows all."),

@@ -20,9 +20,9 @@ enum gpu_unit {
     GPU_BYTES,
     GPU_CELSIUS,
     GPU_NS,
-    GPU_PERCENT,      /* as text: a ratio */
-    GPU_PERMILLE,     /* as text: a ratio */
-    GPU_HUNDREDTHS,   /* as text: "0.25" */
+    GPU_PERCENT,    /* as text: a ratio */
+    GPU_PERMILLE,   /* as text: a ratio */
+    GPU_HUNDREDTHS, /* as text: "0.25" */
     GPU_BYTES_PER_S,
     GPU_TENTHS,       /* as text: "9.0" */
     GPU_SWITCH,       /* "on", "off" */
