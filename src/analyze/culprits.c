@@ -59,6 +59,15 @@ static void vote(struct most_of *most, uint32_t value, int64_t ns)
     }
 }
 
+/* The native function that ran within the frame; 0 if that is all that is known. */
+static uint32_t inside_of(const struct run *run, const struct gap_piece *piece)
+{
+    if (piece->native == NONE)
+        return 0;
+    uint32_t inside = run->spans.detail[piece->native];
+    return inside ? inside : piece->native != piece->frame ? run->spans.name[piece->native] : 0;
+}
+
 void culprit_add(struct culprit_index *index, const struct gap_piece *piece)
 {
     struct report *report = index->report;
@@ -87,6 +96,7 @@ void culprit_add(struct culprit_index *index, const struct gap_piece *piece)
     found->count++;
     found->total_ns += length;
     vote(&found->line, piece->line, length);
+    vote(&found->inside, inside_of(run, piece), length);
     if (piece->call != NONE && span_is_sampled(&run->spans, piece->call))
         vote(&found->file, run->spans.detail[piece->call], length);
     if (length > found->longest_ns) {

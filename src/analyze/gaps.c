@@ -100,10 +100,14 @@ static void find_culprit(struct gaps *g, struct gap_piece *piece, uint32_t leaf)
             consider_frame(g, piece, span, inner_frame);
             inner_frame = span;
             break;
+        case SPAN_NATIVE:
+            piece->native = piece->native == NONE ? span : piece->native;
+            break;
         default:
             break;
         }
     }
+    piece->frame = piece->frame == NONE ? piece->native : piece->frame;
 }
 
 /* Books [start, end) of the current gap. leaf is the innermost span of thread then, or NONE. */
@@ -117,7 +121,7 @@ static void book_recorded(struct gaps *g, int64_t start, int64_t end, enum accou
     piece.end = end;
     piece.cause = (uint8_t)cause;
     piece.thread = thread;
-    piece.call = piece.operator_ = piece.annotation = piece.frame = NONE;
+    piece.call = piece.operator_ = piece.annotation = piece.frame = piece.native = NONE;
     piece.stack = piece.line = 0;
     find_culprit(g, &piece, leaf);
     culprit_add(&g->culprits, &piece);
@@ -265,11 +269,15 @@ struct walk {
 
 static void host_late(struct gaps *g, uint32_t thread, struct interval range);
 
-/* Whether a thread that is seen in samples waits, and that is all that is known of it. */
+/* Whether a thread that is seen in samples waits, and that is all that is known of it but for the function.
+ */
 static bool only_waits(struct gaps *g, uint32_t leaf)
 {
     const struct span_table *spans = &g->run->spans;
-    return spans->parent[leaf] == NONE && spans->kind[leaf] == SPAN_OS && span_is_sampled(spans, leaf) &&
+    uint32_t around = spans->parent[leaf];
+    while (around != NONE && spans->kind[around] == SPAN_NATIVE)
+        around = spans->parent[around];
+    return around == NONE && spans->kind[leaf] == SPAN_OS && span_is_sampled(spans, leaf) &&
            host_span_class(&g->names, leaf) == HOST_WAIT;
 }
 

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { SPAN_KINDS = SPAN_OTHER + 1 };
+enum { SPAN_KINDS = SPAN_NATIVE + 1 };
 
 /* Ranges and frames that mean "waiting for the next batch", in PyTorch, TensorFlow, JAX, DALI and by the
  * names that people give their own ranges. Compared without case, anywhere in the name. */
@@ -159,6 +159,13 @@ static enum host_class class_of_frame(const char *name)
     return class_of_range(library ? library : function);
 }
 
+/* "OBJECT: FUNCTION": objects are named for anything. */
+static enum host_class class_of_function(const char *name)
+{
+    const char *function = strstr(name, ": ");
+    return function ? class_of_range(function) : HOST_GENERIC;
+}
+
 static enum host_class class_of_overhead(const char *name)
 {
     for (size_t i = 0; i < sizeof overheads / sizeof *overheads; i++)
@@ -196,6 +203,9 @@ enum host_class host_span_class(struct host_names *names, uint32_t span)
         break;
     case SPAN_PYTHON:
         *slot = (uint8_t)class_of_frame(name);
+        break;
+    case SPAN_NATIVE:
+        *slot = (uint8_t)class_of_function(name);
         break;
     default:
         *slot = (uint8_t)class_of_range(name);

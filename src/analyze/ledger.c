@@ -118,6 +118,7 @@ static void add_gap(struct booking *booking, const struct sweep_stretch *gap)
                                                          .operator_ = NONE,
                                                          .annotation = NONE,
                                                          .frame = NONE,
+                                                         .native = NONE,
                                                          .cause = IDLE_UNKNOWN}));
 }
 

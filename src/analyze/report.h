@@ -64,7 +64,8 @@ struct gap_piece {
     uint32_t call;       /* outermost API, OS or overhead span of that thread then; NONE */
     uint32_t operator_;  /* innermost framework operator; NONE */
     uint32_t annotation; /* innermost annotation; NONE */
-    uint32_t frame;      /* innermost Python frame span; NONE */
+    uint32_t frame;      /* innermost Python frame span, else native function; NONE */
+    uint32_t native;     /* innermost native function; NONE */
     uint32_t line;       /* that the frame was at, 0 not known */
     uint32_t stack;      /* text of a recorded call stack, 0 */
     uint8_t cause;       /* enum account, IDLE_* */
@@ -86,6 +87,7 @@ struct culprit_row {
     uint32_t frame;         /* name id */
     struct most_of file;    /* text id: what the operating-system call worked on */
     struct most_of line;    /* of the frame's file */
+    struct most_of inside;  /* name id: the native function that ran, if it is not the frame */
     const char *annotation; /* numbers replaced by '*' ("step *"), owned by report->arena; NULL none */
     int64_t count;          /* stretches of idle time */
     int64_t total_ns, longest_ns;

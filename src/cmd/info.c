@@ -13,7 +13,7 @@ enum format { FORMAT_TEXT, FORMAT_JSON };
 enum {
     INDENT = INFO_INDENT,
     TITLE_COLUMNS = INFO_TITLE_COLUMNS,
-    SPAN_KINDS = SPAN_OTHER + 1,
+    SPAN_KINDS = SPAN_NATIVE + 1,
     OP_KINDS = OP_GRAPH + 1
 };
 
@@ -60,6 +60,7 @@ enum counted {
     COUNT_OS,
     COUNT_OVERHEAD,
     COUNT_OTHER,
+    COUNT_NATIVE,
     COUNT_SERIES,
     COUNT_SAMPLES,
     COUNT_MARKS,
@@ -95,6 +96,7 @@ static const struct {
     [COUNT_OS] = {"os_calls", N_("operating-system calls"), 1},
     [COUNT_OVERHEAD] = {"overheads", N_("profiler overhead"), 1},
     [COUNT_OTHER] = {"other_spans", N_("other spans"), 1},
+    [COUNT_NATIVE] = {"native_frames", N_("native functions"), 1},
     [COUNT_SERIES] = {"counters", N_("counters"), 0},
     [COUNT_SAMPLES] = {"counter_samples", N_("counter samples"), 0},
     [COUNT_MARKS] = {"marks", N_("marks"), 0},
@@ -177,7 +179,7 @@ static void info_of_run(struct info *info, const struct run *run)
     find_extent(info);
 }
 
-_Static_assert(COUNT_GRAPHS == COUNT_KERNELS + OP_GRAPH && COUNT_OTHER == COUNT_API + SPAN_OTHER,
+_Static_assert(COUNT_GRAPHS == COUNT_KERNELS + OP_GRAPH && COUNT_NATIVE == COUNT_API + SPAN_NATIVE,
                "one count for each kind");
 
 static int64_t loss(const struct info *info, int i)

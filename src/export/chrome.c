@@ -355,6 +355,8 @@ static const char *span_category(const struct run *run, size_t span)
         return "overhead";
     case SPAN_OS:
         return "os";
+    case SPAN_NATIVE:
+        return "native";
     case SPAN_OTHER: /* what an importer of foreign spans notes down is their category */
         break;
     }
@@ -365,9 +367,9 @@ static void put_span_args(struct chrome_export *e, size_t span)
 {
     const struct span_table *spans = &e->run->spans;
     static const char *const ids[] = {
-        [SPAN_API] = "correlation",   [SPAN_OP] = "External id", [SPAN_ANNOTATION] = "External id",
-        [SPAN_PYTHON] = "Python id",  [SPAN_OS] = "correlation", [SPAN_OVERHEAD] = "correlation",
-        [SPAN_OTHER] = "correlation",
+        [SPAN_API] = "correlation",   [SPAN_OP] = "External id",     [SPAN_ANNOTATION] = "External id",
+        [SPAN_PYTHON] = "Python id",  [SPAN_OS] = "correlation",     [SPAN_OVERHEAD] = "correlation",
+        [SPAN_OTHER] = "correlation", [SPAN_NATIVE] = "correlation",
     };
     bool has_stack = spans->detail[span] != 0 && spans->kind[span] != SPAN_OTHER;
     bool has_id = spans->id[span] != 0 && !span_is_sampled(spans, span);

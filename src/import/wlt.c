@@ -300,7 +300,7 @@ static void resolve_spans(struct wlt_import *in)
             t->detail[i] = wlt_text(in, t->detail[i]);
             t->thread[i] = wlt_row(in, WLT_THREADS, t->thread[i]);
             t->comm[i] = wlt_row(in, WLT_COMMS, t->comm[i]);
-            limit(in, &t->kind[i], SPAN_OTHER, SPAN_OTHER);
+            limit(in, &t->kind[i], SPAN_NATIVE, SPAN_OTHER);
             i++;
             continue;
         }

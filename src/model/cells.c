@@ -7,8 +7,8 @@ const char *const copy_dir_names[] = {
     "unknown",      "host to device",    "device to host",  "device to device",         "host to host",
     "peer to peer", "managed to device", "managed to host", "managed device to device", NULL};
 const char *const mem_kind_names[] = {"unknown", "pageable", "pinned", "device", "array", "managed", NULL};
-const char *const span_kind_names[] = {"api", "operator", "annotation", "python",
-                                       "os",  "overhead", "other",      NULL};
+const char *const span_kind_names[] = {"api",      "operator", "annotation", "python", "os",
+                                       "overhead", "other",    "native",     NULL};
 const char *const mark_kind_names[] = {"instant", "diagnostic", "out of memory", "xid", "throttle",
                                        "lost",    "paused",     "resumed",       NULL};
 static const char *const vendor_names[] = {"unknown", "NVIDIA", "AMD", "Intel", "Meta", NULL};

@@ -149,12 +149,14 @@ enum span_kind {
     SPAN_OS,         /* operating-system wait or I/O call */
     SPAN_OVERHEAD,   /* profiler or driver overhead: buffer flush, lazy loading, JIT */
     SPAN_OTHER,
+    SPAN_NATIVE, /* function of a program or library; detail: the one inside it that ran */
 };
 
 #define RUN_SPANS(X)                                                                                         \
     X(int64_t, start)                                                                                        \
     X(int64_t, end)                                                                                          \
-    X(uint64_t, id) /* API: correlation. OP, ANNOTATION: external id. OS, PYTHON: model/sampled.h. 0 none */ \
+    X(uint64_t,                                                                                              \
+      id) /* API: correlation. OP, ANNOTATION: external id. OS, PYTHON, NATIVE: model/sampled.h. */          \
     X(uint32_t, name)                                                                                        \
     X(uint32_t, thread) /* run->threads */                                                                   \
     X(uint32_t, parent) /* run->spans, innermost enclosing span of the thread; set by run_seal() */          \

@@ -38,6 +38,12 @@ static void add_range(struct exact *x, uint32_t *top, int64_t start, int64_t end
     *top = (uint32_t)x->ranges.count - 1;
 }
 
+/* What a native function is settled against is exact, or surer than it. */
+static bool bounds(uint8_t bounded, uint8_t kind)
+{
+    return is_call(kind) || (bounded == SPAN_NATIVE && kind == SPAN_OS);
+}
+
 static bool is_of(const struct span_table *spans, size_t span, enum span_kind kind)
 {
     return spans->kind[span] == kind && span_is_sampled(spans, span);
@@ -49,9 +55,9 @@ static void gather_exact(struct exact *x, const struct span_table *spans, size_t
     uint32_t top = NONE;
     x->calls.count = x->ranges.count = 0;
     for (size_t i = first; i < end; i++) {
-        if (is_of(spans, i, SPAN_OS) || is_of(spans, i, kind))
+        if (is_of(spans, i, kind) || (kind != SPAN_NATIVE && is_of(spans, i, SPAN_OS)))
             continue;
-        if (is_call(spans->kind[i]))
+        if (bounds(kind, spans->kind[i]))
             add_call(x, spans->start[i], spans->end[i]);
         else
             add_range(x, &top, spans->start[i], spans->end[i]);
@@ -140,6 +146,23 @@ static void add_piece(struct span_table *spans, size_t of, int64_t start, int64_
     spans->comm[piece] = spans->comm[of];
 }
 
+/* Lays [start, end) into the row, cut so that it nests; what is cut off becomes new rows. *pieces counts. */
+static void lay(struct span_table *spans, size_t row, int64_t start, int64_t end, const struct exact *x,
+                int *pieces)
+{
+    bool call = spans->kind[row] == SPAN_OS;
+    for (int cuts = 0; cuts < MOST_PIECES && start < end; cuts++, ++*pieces) {
+        int64_t cut = first_cut(x, start, end, call);
+        if (*pieces > 0) {
+            add_piece(spans, row, start, cut);
+        } else {
+            spans->start[row] = start;
+            spans->end[row] = cut;
+        }
+        start = cut;
+    }
+}
+
 static void settle(struct span_table *spans, size_t span, const struct exact *x)
 {
     int64_t start = spans->start[span], end = spans->end[span];
@@ -157,14 +180,90 @@ static void settle(struct span_table *spans, size_t span, const struct exact *x)
     }
     spans->start[span] = start;
     spans->end[span] = max_ns(start, end);
-    for (int pieces = 1; pieces < MOST_PIECES && start < end; pieces++) {
-        int64_t cut = first_cut(x, start, end, call);
-        if (start == spans->start[span])
-            spans->end[span] = cut;
-        else
-            add_piece(spans, span, start, cut);
-        start = cut;
+    int pieces = 0;
+    lay(spans, span, start, end, x, &pieces);
+}
+
+/* ---- native functions -----------------------------------------------------------------------------------
+ */
+
+/* Between two calls that follow each other faster nobody was seen often enough to be named. */
+enum { SHORTEST_NATIVE_NS = 50 * 1000 };
+
+static bool in_call(const struct exact *x, int64_t time)
+{
+    size_t begun = calls_begun(x, time);
+    return begun > 0 && time < x->calls.at[begun - 1].end;
+}
+
+/* How far a function reaches that was seen at both edges; last and next are when others were. */
+static struct interval native_reach(const struct exact *x, struct interval seen, uint64_t id, int64_t last,
+                                    int64_t next)
+{
+    enum { NS_PER_US = 1000 };
+    struct interval first = place_of(x, seen.start), final = place_of(x, seen.end);
+    int64_t before = (int64_t)(sampled_first_(id) >> 1) * NS_PER_US;
+    int64_t after = (int64_t)sampled_second_(id) * NS_PER_US;
+    if (!in_call(x, seen.start))
+        first.start = max_ns(max_ns(first.start, seen.start - before),
+                             last >= first.start ? last + (seen.start - last) / 2 : first.start);
+    if (!in_call(x, seen.end))
+        final.end = min_ns(min_ns(final.end, seen.end + after),
+                           next < final.end ? seen.end + (next - seen.end) / 2 : final.end);
+    return (struct interval){first.start, final.end};
+}
+
+/* Keeps of a function what lies in calls, if it was seen around one, else what lies between calls. Returns
+ * whether anything is left. */
+static bool lay_native(struct span_table *spans, size_t span, struct interval reach, bool calls,
+                       const struct exact *x)
+{
+    int pieces = 0;
+    for (int64_t start = reach.start, end; start < reach.end; start = end) {
+        end = min_ns(reach.end, place_of(x, start).end);
+        if (in_call(x, start) == calls && (calls || end - start >= SHORTEST_NATIVE_NS))
+            lay(spans, span, start, end, x, &pieces);
     }
+    return pieces > 0;
+}
+
+/* Settles the native functions of one thread, its spans [first, end), and marks those that nothing is left
+ * of. */
+static void settle_native(struct span_table *spans, size_t first, size_t end, const struct exact *x,
+                          uint8_t *dropped)
+{
+    int64_t last = INT64_MIN, laid = INT64_MIN;
+    for (size_t i = first, next; i < end; i = next) {
+        for (next = i + 1; next < end && !is_of(spans, next, SPAN_NATIVE); next++)
+            ;
+        if (!is_of(spans, i, SPAN_NATIVE))
+            continue;
+        struct interval seen = {spans->start[i], spans->end[i]};
+        if (spans->id[i] != SAMPLED_SETTLED) {
+            bool calls = (sampled_first_(spans->id[i]) & 1) && in_call(x, seen.start);
+            struct interval reach =
+                native_reach(x, seen, spans->id[i], last, next < end ? spans->start[next] : INT64_MAX);
+            reach.start = max_ns(reach.start, laid); /* they do not overlap, but in a made-up file */
+            laid = max_ns(laid, reach.end);
+            spans->id[i] = SAMPLED_SETTLED;
+            dropped[i] = !lay_native(spans, i, reach, calls, x);
+        }
+        last = seen.end;
+    }
+}
+
+static void drop_spans(struct span_table *spans, const uint8_t *dropped, size_t count)
+{
+    uint32_t *kept = mem_resize(NULL, spans->count, sizeof *kept);
+    size_t left = 0;
+    for (size_t i = 0; i < spans->count; i++)
+        if (i >= count || !dropped[i])
+            kept[left++] = (uint32_t)i;
+    if (left < spans->count) {
+        spans->count = left;
+        span_table_permute(spans, kept);
+    }
+    free(kept);
 }
 
 bool sampled_settle(struct run *run, enum span_kind kind)
@@ -173,6 +272,7 @@ bool sampled_settle(struct run *run, enum span_kind kind)
     struct exact exact = {0};
     bool any = false;
     size_t count = spans->count; /* pieces come behind */
+    uint8_t *dropped = kind == SPAN_NATIVE ? mem_zalloc(count, 1) : NULL;
     for (size_t first = 0, end; first < count; first = end) {
         bool gathered = false;
         for (end = first; end < count && spans->thread[end] == spans->thread[first]; end++)
@@ -183,9 +283,16 @@ bool sampled_settle(struct run *run, enum span_kind kind)
             if (!gathered)
                 gather_exact(&exact, spans, first, end, kind);
             gathered = any = true;
+            if (kind == SPAN_NATIVE) {
+                settle_native(spans, i, end, &exact, dropped);
+                break;
+            }
             settle(spans, i, &exact);
         }
     }
+    if (any && dropped)
+        drop_spans(spans, dropped, count);
+    free(dropped);
     vec_release(&exact.calls);
     vec_release(&exact.ranges);
     return any;

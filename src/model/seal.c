@@ -19,8 +19,8 @@ static bool longer_op_first(const void *context, uint32_t a, uint32_t b)
 
 /* Where two spans cover the same interval, the one of the outer kind encloses the other. */
 static const uint8_t outer_rank[] = {
-    [SPAN_ANNOTATION] = 0, [SPAN_PYTHON] = 1, [SPAN_OTHER] = 2,    [SPAN_OP] = 3,
-    [SPAN_API] = 4,        [SPAN_OS] = 5,     [SPAN_OVERHEAD] = 6,
+    [SPAN_ANNOTATION] = 0, [SPAN_PYTHON] = 1, [SPAN_OTHER] = 2, [SPAN_OP] = 3,
+    [SPAN_NATIVE] = 4,     [SPAN_API] = 5,    [SPAN_OS] = 6,    [SPAN_OVERHEAD] = 7,
 };
 
 static bool outer_span_first(const void *context, uint32_t a, uint32_t b)
@@ -226,6 +226,8 @@ void run_seal(struct run *run)
     sort_ops(run);
     sort_spans(run);
     if (sampled_settle(run, SPAN_PYTHON))
+        sort_spans(run);
+    if (sampled_settle(run, SPAN_NATIVE))
         sort_spans(run);
     if (sampled_settle(run, SPAN_OS))
         sort_spans(run);

@@ -470,7 +470,7 @@ _Static_assert(COPY_UNKNOWN == 0 && COPY_H2D == 1 && COPY_D2H == 2 && COPY_D2D =
                    COPY_P2P == 5 && COPY_MANAGED_H2D == 6 && COPY_MANAGED_D2H == 7 && COPY_MANAGED_D2D == 8,
                "numbers of a format");
 _Static_assert(SPAN_API == 0 && SPAN_OP == 1 && SPAN_ANNOTATION == 2 && SPAN_PYTHON == 3 && SPAN_OS == 4 &&
-                   SPAN_OVERHEAD == 5 && SPAN_OTHER == 6,
+                   SPAN_OVERHEAD == 5 && SPAN_OTHER == 6 && SPAN_NATIVE == 7,
                "numbers of a format");
 _Static_assert(VENDOR_UNKNOWN == 0 && VENDOR_NVIDIA == 1 && VENDOR_AMD == 2 && VENDOR_INTEL == 3 &&
                    VENDOR_META == 4,

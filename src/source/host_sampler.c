@@ -1,5 +1,6 @@
 #include "source/host_sampler.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,6 +12,9 @@
 #include "base/utf8.h"
 #include "source/host_process.h"
 #include "source/host_spans.h"
+#include "source/native_code.h"
+#include "source/native_track.h"
+#include "source/perf_samples.h"
 
 static const int64_t second_ns = 1000000000;
 
@@ -36,6 +40,7 @@ struct watched_process {
     struct host_process host;
     struct request wanted;
     bool open;
+    struct native_code code;
     int tries;
     int64_t try_at;
 };
@@ -46,6 +51,9 @@ struct watched_thread {
     uint64_t python_state;
     int python_pause; /* beats until the next look for it */
     struct host_track track;
+    struct perf_thread perf;
+    bool perf_refused;
+    struct native_track native;
 };
 
 struct host_sampler {
@@ -60,7 +68,8 @@ struct host_sampler {
     host_span_list ready;
     struct str texts; /* that are new, each with its end */
     const char *failure;
-    int64_t torn, missed;
+    int64_t torn, missed, native_lost;
+    int native_errno; /* why native functions are missing; 0 they are not */
 
     /* of the sampling thread */
     VEC(struct watched_process) processes;
@@ -71,7 +80,8 @@ struct host_sampler {
     uint32_t no_cpu, fault;
     host_span_list spans;
     const char *new_failure;
-    int64_t new_torn, new_missed;
+    int64_t new_torn, new_missed, new_native_lost;
+    int new_native_errno;
     struct python_stack stack;
 
     /* of the collector's thread */
@@ -148,6 +158,31 @@ static const struct python_stack *read_stack(struct host_sampler *s, struct host
     return read == PYTHON_TORN ? NULL : &s->stack;
 }
 
+/* Samples that the kernel has taken of it since. */
+static void take_native(struct host_sampler *s, struct watched_process *p, struct watched_thread *t)
+{
+    struct perf_sample sample;
+    enum perf_record found;
+    int64_t now = clock_ns(CLOCK_MONOTONIC);
+    if (!t->perf.ring && !t->perf_refused) {
+        int why = perf_thread_open(&t->perf, t->task.tid, s->period_ns);
+        t->perf_refused = why != 0;
+        if (why && why != ESRCH)
+            s->new_native_errno = why;
+    }
+    s->memory.fd = p->host.memory;
+    while ((found = perf_thread_next(&t->perf, &sample, &s->new_native_lost)) != PERF_NOTHING) {
+        struct native_frame frame = {0};
+        if (found == PERF_NEW_PROGRAM)
+            native_code_forget(&p->code);
+        else
+            frame = native_code_frame(&p->code, &sample, now);
+        if (found == PERF_SAMPLED)
+            native_track_add(&t->native, sample.time, t->track.last.accounts.delay_ns, &frame, &s->spans);
+    }
+    native_track_rest(&t->native, clock_ns(CLOCK_REALTIME), &s->spans);
+}
+
 /* False when the thread has ended. */
 static bool sample_thread(struct host_sampler *s, struct host_process *p, struct watched_thread *t)
 {
@@ -186,6 +221,8 @@ static void drop_thread(struct host_sampler *s, size_t index)
 {
     struct watched_thread *t = s->threads.at[index];
     host_track_end(&t->track, &s->spans);
+    native_track_end(&t->native, &s->spans);
+    perf_thread_close(&t->perf);
     proc_task_close(&t->task);
     free(t);
     s->threads.at[index] = s->threads.at[--s->threads.count];
@@ -207,6 +244,8 @@ static void watch_thread(struct host_sampler *s, const struct request *wanted)
     struct watched_thread *t = mem_zalloc(1, sizeof *t);
     t->process = wanted->process;
     t->track.thread = wanted->thread;
+    t->native.thread = wanted->thread;
+    t->native.period_ns = s->period_ns;
     t->track.no_cpu = s->no_cpu;
     t->track.longest_gap_ns = s->period_ns * LONGEST_GAP;
     if (proc_task_open(&t->task, p->host.folder, (uint32_t)wanted->id) == 0)
@@ -223,6 +262,8 @@ static void try_process(struct host_sampler *s, struct watched_process *p, int64
     enum host_access access =
         host_process_open(&p->host, p->wanted.id, p->wanted.mapped, &s->memory, &s->names);
     p->open = access == HOST_ACCESS;
+    if (p->open)
+        native_code_init(&p->code, p->host.folder, &s->memory, &s->names);
     if (p->open && p->host.unknown_python)
         fail(s, N_("Python frames are missing: only those of CPython 3.11 to 3.14 can be read"));
     if (p->open)
@@ -245,8 +286,10 @@ static void forget_process(struct host_sampler *s, uint32_t process)
     struct watched_process *p = process_of(s, process);
     if (!p)
         return;
-    if (p->open)
+    if (p->open) {
+        native_code_release(&p->code);
         host_process_close(&p->host);
+    }
     *p = s->processes.at[--s->processes.count];
 }
 
@@ -273,8 +316,11 @@ static void obey(struct host_sampler *s, const struct request *wanted, int64_t n
 
 static void rest(struct host_sampler *s)
 {
-    vec_each (&s->threads, t)
+    vec_each (&s->threads, t) {
         host_track_end(&(*t)->track, &s->spans);
+        native_track_end(&(*t)->native, &s->spans);
+        perf_thread_close(&(*t)->perf); /* opened again when it goes on */
+    }
 }
 
 static void sample_all(struct host_sampler *s, int64_t now)
@@ -285,7 +331,10 @@ static void sample_all(struct host_sampler *s, int64_t now)
     for (size_t i = s->threads.count; i-- > 0;) {
         struct watched_thread *t = s->threads.at[i];
         struct watched_process *p = process_of(s, t->process);
-        if (!p || !sample_thread(s, &p->host, t))
+        bool lives = p && sample_thread(s, &p->host, t);
+        if (p)
+            take_native(s, p, t);
+        if (!lives)
             drop_thread(s, i);
     }
 }
@@ -302,7 +351,9 @@ static void publish(struct host_sampler *s)
     s->failure = s->failure ? s->failure : s->new_failure;
     s->torn += s->new_torn;
     s->missed += s->new_missed;
-    s->new_torn = s->new_missed = 0;
+    s->native_lost += s->new_native_lost;
+    s->native_errno = s->native_errno ? s->native_errno : s->new_native_errno;
+    s->new_torn = s->new_missed = s->new_native_lost = 0;
 }
 
 /* Sleeps until it is time or somebody asks for something. With the lock held. */
@@ -477,6 +528,19 @@ static void note_what_is_missing(const struct host_sampler *s, struct run *run)
         run_repair(run, s->source, N_("Python stacks that changed while they were read: left out"), s->torn,
                    -1);
     add_fact(run, s->source, "host_samples_missed", s->missed);
+    add_fact(run, s->source, "native_samples_lost", s->native_lost);
+    if (s->native_errno) {
+        char why[128];
+        snprintf(why, sizeof why, "perf_event_open(2) failed: error %d", s->native_errno);
+        const char *known =
+            s->native_errno == EACCES || s->native_errno == EPERM
+                ? "perf_event_open(2) is not permitted here: kernel.perf_event_paranoid is above 2, "
+                  "memory may not be locked, or a container forbids it"
+            : s->native_errno == ENOSYS || s->native_errno == ENOENT
+                ? "this kernel has no perf_event_open(2) for it"
+                : why;
+        run_fact(run, s->source, "native_functions_why", known, strlen(known));
+    }
 }
 
 int64_t host_sampler_finish(struct host_sampler *s, struct run *run)

@@ -93,6 +93,34 @@ static uint32_t rename_kernel(struct renaming *r, uint32_t name)
     return r->renamed[name];
 }
 
+/* "OBJECT: _Z…", see source/native_code.h. */
+static uint32_t rename_function(struct renaming *r, uint32_t name)
+{
+    if (name >= r->known)
+        return name;
+    if (r->renamed[name] == 0) {
+        struct str text = {0};
+        const char *whole = run_text(r->run, name), *function = strstr(whole, ": ");
+        size_t object = function ? (size_t)(function - whole) + strlen(": ") : 0;
+        str_add(&text, whole, object);
+        r->renamed[name] = function && demangle(&text, whole + object)
+                               ? intern_add(&r->run->strings, text.ptr, text.len)
+                               : name;
+        str_release(&text);
+    }
+    return r->renamed[name];
+}
+
+static void rename_functions(struct renaming *r)
+{
+    struct span_table *spans = &r->run->spans;
+    for (size_t i = 0; i < spans->count; i++)
+        if (spans->kind[i] == SPAN_NATIVE) {
+            spans->name[i] = rename_function(r, spans->name[i]);
+            spans->detail[i] = rename_function(r, spans->detail[i]);
+        }
+}
+
 void demangle_run(struct run *run)
 {
     struct renaming r = {run, run->strings.count, mem_zalloc(run->strings.count, sizeof *r.renamed)};
@@ -105,5 +133,6 @@ void demangle_run(struct run *run)
             profile->mangled = profile->name;
         profile->name = name;
     }
+    rename_functions(&r);
     free(r.renamed);
 }

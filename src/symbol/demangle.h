@@ -16,8 +16,8 @@ bool demangle_available(void);
 /* Appends the demangled form of name, parameters included, as in "void f<int>(int*)". False, with out as it
  * was, if name is not mangled or asks for too much. AMD's suffix ".kd" (kernel descriptor) is dropped. */
 bool demangle(struct str *out, const char *name);
-/* Renames the run's kernels that are mangled; each distinct name is demangled once. Before or after
- * run_seal(). */
+/* Renames the run's kernels and native functions that are mangled; each distinct name is demangled once.
+ * Before or after run_seal(). */
 void demangle_run(struct run *run);
 
 #endif

@@ -58,12 +58,12 @@ static void enums_are_spelled_to_their_last_value(void **state)
     assert_string_equal(op_kind_names[OP_GRAPH], "graph");
     assert_string_equal(copy_dir_names[COPY_MANAGED_D2D], "managed device to device");
     assert_string_equal(mem_kind_names[MEM_MANAGED], "managed");
-    assert_string_equal(span_kind_names[SPAN_OTHER], "other");
+    assert_string_equal(span_kind_names[SPAN_NATIVE], "native");
     assert_string_equal(mark_kind_names[MARK_LOST], "lost");
     assert_null(op_kind_names[OP_GRAPH + 1]);
     assert_null(copy_dir_names[COPY_MANAGED_D2D + 1]);
     assert_null(mem_kind_names[MEM_MANAGED + 1]);
-    assert_null(span_kind_names[SPAN_OTHER + 1]);
+    assert_null(span_kind_names[SPAN_NATIVE + 1]);
     assert_null(mark_kind_names[MARK_RESUMED + 1]);
     assert_int_equal(cell_name_find(span_kind_names, "python", 6), SPAN_PYTHON);
     assert_int_equal(cell_name_find(span_kind_names, "pytho", 5), -1);

@@ -121,6 +121,47 @@ static void settling_again_changes_nothing(void **state)
     run_release(&m.run);
 }
 
+static void a_native_function_gets_what_lies_between_calls(void **state)
+{
+    (void)state;
+    struct make_run m;
+    make_run_init(&m);
+    make_span(&m.run, m.thread, SPAN_API, "a", 0, 1000 * US, 1);
+    make_span(&m.run, m.thread, SPAN_API, "b", 5000 * US, 6000 * US, 2);
+    make_span(&m.run, m.thread, SPAN_API, "c", 6010 * US, 7000 * US, 3); /* too close for anyone */
+    make_span(&m.run, m.thread, SPAN_API, "d", 20000 * US, 21000 * US, 4);
+    make_span(&m.run, m.thread, SPAN_NATIVE, "f", 3000 * US, 8000 * US, sampled_native_id(5000, 5000, false));
+    make_span(&m.run, m.thread, SPAN_NATIVE, "g", 10000 * US, 10000 * US,
+              sampled_native_id(5000, 5000, false));
+    make_span(&m.run, m.thread, SPAN_NATIVE, "in d", 20500 * US, 20500 * US,
+              sampled_native_id(5000, 5000, false));
+    run_seal(&m.run);
+    assert_span(&m.run, "f", 0, 1000 * US, 5000 * US, "");
+    assert_span(&m.run, "f", 1, 7000 * US, 9000 * US, "");
+    assert_span(&m.run, "g", 0, 9000 * US, 15000 * US, "");
+    assert_int_equal(find(&m.run, "f", 2), NONE);
+    assert_int_equal(find(&m.run, "in d", 0), NONE);
+    size_t count = m.run.spans.count;
+    assert_true(sampled_settle(&m.run, SPAN_NATIVE));
+    assert_int_equal(m.run.spans.count, count);
+    assert_span(&m.run, "g", 0, 9000 * US, 15000 * US, "");
+    run_release(&m.run);
+}
+
+static void a_native_function_seen_around_the_driver_makes_the_call(void **state)
+{
+    (void)state;
+    struct make_run m;
+    make_run_init(&m);
+    make_span(&m.run, m.thread, SPAN_PYTHON, "main", 0, 9000 * US, sampled_frame_id(1, 0));
+    make_span(&m.run, m.thread, SPAN_API, "wait", 1000 * US, 5000 * US, 1);
+    make_span(&m.run, m.thread, SPAN_NATIVE, "f", 2000 * US, 3000 * US, sampled_native_id(5000, 5000, true));
+    run_seal(&m.run);
+    assert_span(&m.run, "f", 0, 1000 * US, 5000 * US, "main");
+    assert_span(&m.run, "wait", 0, 1000 * US, 5000 * US, "f");
+    run_release(&m.run);
+}
+
 static void exact_spans_are_left_alone(void **state)
 {
     (void)state;
@@ -145,6 +186,8 @@ int main(void)
         cmocka_unit_test(what_crosses_the_edge_of_a_range_is_cut_there),
         cmocka_unit_test(a_system_call_is_cut_where_a_frame_ends),
         cmocka_unit_test(settling_again_changes_nothing),
+        cmocka_unit_test(a_native_function_gets_what_lies_between_calls),
+        cmocka_unit_test(a_native_function_seen_around_the_driver_makes_the_call),
         cmocka_unit_test(exact_spans_are_left_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

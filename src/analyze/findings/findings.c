@@ -149,6 +149,10 @@ static struct msg culprit_message(struct report *report, const struct culprit_ro
     if (*frame && *call)
         return msg_make(N_("{0} in {1} stretches (longest {2}) inside {3}, called from {4}"), total, count,
                         longest, value_text(call), value_text(frame));
+    const char *inside = run_text(report->run, c->inside.value);
+    if (*frame && *inside)
+        return msg_make(N_("{0} in {1} stretches (longest {2}) in {3}, mostly inside {4}"), total, count,
+                        longest, value_text(frame), value_text(inside));
     if (*frame)
         return msg_make(N_("{0} in {1} stretches (longest {2}) in {3}"), total, count, longest,
                         value_text(frame));

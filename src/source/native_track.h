@@ -1,0 +1,28 @@
+/* Spans of what consecutive samples of a thread's CPU time saw in one function: from the first to the last
+ * of them, with how far they can reach beyond; see model/sampled.h. */
+#ifndef WARPLIGHT_SOURCE_NATIVE_TRACK_H
+#define WARPLIGHT_SOURCE_NATIVE_TRACK_H
+
+#include "source/host_spans.h"
+#include "source/native_code.h"
+
+struct native_track {
+    uint32_t thread; /* of the run */
+    int64_t period_ns;
+    int64_t last, last_delay_ns; /* sample */
+    bool sampled;
+    uint32_t function; /* 0: no span is open */
+    bool around_driver;
+    int64_t since, before_ns;
+    uint32_t inside, weight; /* that most samples saw, by Boyer and Moore's vote */
+};
+
+/* Samples come in order of time. delay_ns: how long the thread has waited for a CPU so far. A frame without
+ * function ends what was open. */
+void native_track_add(struct native_track *t, int64_t time, int64_t delay_ns,
+                      const struct native_frame *frame, host_span_list *out);
+/* Ends what was open long before now. */
+void native_track_rest(struct native_track *t, int64_t now, host_span_list *out);
+void native_track_end(struct native_track *t, host_span_list *out);
+
+#endif
