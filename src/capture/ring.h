@@ -46,7 +46,12 @@ enum ring_state {
  * RING_RECORD. RING_STOP is final. */
 enum ring_wanted { RING_RECORD, RING_PAUSE, RING_STOP };
 
-enum ring_slot_state { RING_SLOT_FREE, RING_SLOT_LENT, RING_SLOT_FULL };
+enum ring_slot_state {
+    RING_SLOT_FREE,
+    RING_SLOT_LENT,
+    RING_SLOT_FULL,
+    RING_SLOT_BACKING /* the library is getting memory for it, and holds it: what lies there is nothing */
+};
 
 struct ring_slot {
     _Atomic uint32_t state; /* enum ring_slot_state */

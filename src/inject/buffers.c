@@ -11,12 +11,12 @@
 /* Where no slot is free and CUPTI cannot be refused: memory whose records are counted and thrown away. */
 enum { DISCARD_BYTES = 256 << 10 };
 
-static int take(struct recorder *r, bool backed)
+static int take(struct recorder *r, bool backed, enum ring_slot_state as)
 {
     for (int slot = 0; slot < RING_SLOTS; slot++) {
         uint32_t expected = RING_SLOT_FREE;
         if (atomic_load_explicit(&r->backed[slot], memory_order_acquire) == backed &&
-            atomic_compare_exchange_strong_explicit(&r->ring->slots[slot].state, &expected, RING_SLOT_LENT,
+            atomic_compare_exchange_strong_explicit(&r->ring->slots[slot].state, &expected, as,
                                                     memory_order_acq_rel, memory_order_relaxed))
             return slot;
     }
@@ -26,12 +26,13 @@ static int take(struct recorder *r, bool backed)
 /* The lowest ones first: what a process never needs takes no memory. */
 static int take_new(struct recorder *r)
 {
-    int slot = take(r, false);
+    int slot = take(r, false, RING_SLOT_BACKING);
     if (slot < 0)
         return -1;
     /* Another thread may have backed it between the two looks of take(): then this costs a little time. */
     if (memory_back(ring_slot_data(r->ring, slot), RING_SLOT_BYTES)) {
         atomic_store_explicit(&r->backed[slot], true, memory_order_release);
+        atomic_store_explicit(&r->ring->slots[slot].state, RING_SLOT_LENT, memory_order_release);
         return slot;
     }
     atomic_store_explicit(&r->ring->slots[slot].state, RING_SLOT_FREE, memory_order_release);
@@ -42,7 +43,7 @@ static int take_new(struct recorder *r)
 
 int buffers_take_slot(struct recorder *r)
 {
-    int slot = take(r, true);
+    int slot = take(r, true, RING_SLOT_LENT);
     slot = slot >= 0 ? slot : take_new(r);
     if (slot >= 0)
         atomic_fetch_add_explicit(&r->ring->slots[slot].lent, 1, memory_order_relaxed);
