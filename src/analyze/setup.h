@@ -1,0 +1,14 @@
+/* What of a setup (model/setup.h) keeps programs from using a GPU, makes them use another one, slows them
+ * down or keeps them from being measured. Pure: facts in, checks out. Ids of the checks and the rules behind
+ * them: doc/internals/doctor.md. */
+#ifndef WARPLIGHT_ANALYZE_SETUP_H
+#define WARPLIGHT_ANALYZE_SETUP_H
+
+#include "model/diagnosis.h"
+#include "model/setup.h"
+
+/* Adds a check for each question that the setup answers or leaves open; those that do not apply are left
+ * out. */
+void setup_diagnose(struct diagnosis *d, const struct setup *s);
+
+#endif

@@ -1,0 +1,329 @@
+/* The program: which GPUs it gets, whether its CUDA fits the driver and its code the GPU, and its limits. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/codes.h"
+#include "analyze/setup_checks.h"
+#include "analyze/visible.h"
+
+/* ---- which GPUs ---------------------------------------------------------------------------------------- */
+
+struct order {
+    const struct setup_gpu *gpus[VISIBLE_MOST];
+    const char *uuids[VISIBLE_MOST];
+    size_t count;
+    bool is_sure; /* all are of one kind, or the program asked for the order of the bus */
+};
+
+/* Whether the program reaches a GPU: CUDA counts no other. */
+static bool is_reachable(const struct setup *s, const struct setup_gpu *gpu)
+{
+    vec_each (&s->nodes, node)
+        if (setup_is_gpu_node(node) && node->error == 0 &&
+            (gpu->minor < 0 || strtol(node->path + strlen("/dev/nvidia"), NULL, 10) == gpu->minor))
+            return true;
+    return false;
+}
+
+/* The GPUs that the driver has. CUDA's own order puts the fastest first and promises nothing of the rest. */
+static void find_order(struct order *order, const struct setup *s)
+{
+    const char *wanted = setup_variable(s, "CUDA_DEVICE_ORDER");
+    *order = (struct order){.is_sure = true};
+    vec_each (&s->gpus, gpu) {
+        if (gpu->vendor != PCI_NVIDIA || strcmp(gpu->driver, "nvidia") != 0 || order->count == VISIBLE_MOST ||
+            !is_reachable(s, gpu))
+            continue;
+        order->is_sure &= order->count == 0 || gpu->device == order->gpus[0]->device;
+        order->uuids[order->count] = gpu->uuid;
+        order->gpus[order->count++] = gpu;
+    }
+    order->is_sure |= wanted && strcmp(wanted, "PCI_BUS_ID") == 0;
+}
+
+static void say_list(struct diagnosis *d, struct check *check, const struct visible *visible)
+{
+    int length = (int)(visible->entry_length < 80 ? visible->entry_length : 80);
+    switch (visible->end) {
+    case VISIBLE_EMPTY:
+        check->meaning = diagnosis_words(d, N_("An empty CUDA_VISIBLE_DEVICES hides every GPU."));
+        break;
+    case VISIBLE_INVALID:
+        check->meaning = diagnosis_words(
+            d, N_("\"%.*s\" names no GPU; CUDA ends the list there, and what follows is not used."), length,
+            visible->entry);
+        break;
+    case VISIBLE_AMBIGUOUS:
+        check->meaning =
+            diagnosis_words(d, N_("\"%.*s\" is the beginning of several UUIDs; CUDA ends the list there."),
+                            length, visible->entry);
+        break;
+    case VISIBLE_MIXED:
+        check->meaning = diagnosis_words(
+            d, N_("Numbers and UUIDs do not mix; CUDA ends the list at \"%.*s\"."), length, visible->entry);
+        break;
+    case VISIBLE_DUPLICATE:
+        check->confidence_ratio = 0.7;
+        check->meaning = diagnosis_words(d, N_("A GPU is listed twice (\"%.*s\"); CUDA then uses none."),
+                                         length, visible->entry);
+        break;
+    default:
+        return;
+    }
+    check->action = diagnosis_words(d, N_("correct CUDA_VISIBLE_DEVICES before the program starts"));
+}
+
+static void check_visible(struct diagnosis *d, const struct setup *s)
+{
+    const char *value = setup_variable(s, "CUDA_VISIBLE_DEVICES");
+    struct order order;
+    struct visible visible;
+    find_order(&order, s);
+    if (order.count == 0)
+        return;
+    visible_resolve(&visible, value, order.uuids, order.count);
+    bool as_meant = visible.end == VISIBLE_ALL || visible.end == VISIBLE_LISTED || visible.end == VISIBLE_MIG;
+    bool any = visible.count > 0 || visible.end == VISIBLE_MIG;
+    bool unsure = !order.is_sure && order.count > 1 && visible.end != VISIBLE_MIG;
+    enum check_status status = !any ? CHECK_FAIL : !as_meant || unsure ? CHECK_WARN : CHECK_OK;
+    struct check *check = diagnosis_check(d, "gpu-visible", status, unsure ? 0.5 : 0.95);
+    check->title =
+        visible.end == VISIBLE_MIG ? diagnosis_words(d, N_("the program gets one MIG instance"))
+        : any ? diagnosis_words(d, N_("GPUs that the program gets: %zu of %zu"), visible.count, order.count)
+              : diagnosis_words(d, N_("the program gets no GPU"));
+    say_list(d, check, &visible);
+    if (any && as_meant && unsure) {
+        check->meaning =
+            diagnosis_words(d, N_("The GPUs are of different kinds: CUDA puts the fastest first, "
+                                  "nvidia-smi goes by the bus, so the numbers differ."));
+        check->action = diagnosis_words(d, N_("set CUDA_DEVICE_ORDER=PCI_BUS_ID, or name GPUs by UUID"));
+    }
+    if (value)
+        diagnosis_evidence(d, check, "CUDA_VISIBLE_DEVICES", value);
+    for (size_t i = 0; i < visible.count && !unsure; i++) {
+        char where[32];
+        const struct setup_gpu *gpu = order.gpus[visible.gpus[i]];
+        snprintf(where, sizeof where, "cuda:%zu", i);
+        diagnosis_evidence(d, check, where, gpu->bus);
+    }
+}
+
+/* ---- versions ------------------------------------------------------------------------------------------ */
+
+/* The first driver branch of each CUDA version, and the oldest on which minor-version compatibility lets its
+ * programs run. Source: CUDA Toolkit Release Notes 13.2, tables "CUDA Toolkit and Corresponding Driver
+ * Versions" and "Minimum Required Driver Version for CUDA Minor Version Compatibility" (2026). */
+static const struct {
+    int branch, cuda; /* cuda: 1000 × major + 10 × minor */
+} branches[] = {
+    {595, 13020}, {590, 13010}, {580, 13000}, {575, 12090}, {570, 12080}, {560, 12060},
+    {555, 12050}, {550, 12040}, {545, 12030}, {535, 12020}, {530, 12010}, {525, 12000},
+    {520, 11080}, {515, 11070}, {510, 11060}, {495, 11050}, {470, 11040}, {465, 11030},
+    {460, 11020}, {455, 11010}, {450, 11000}, {440, 10020}, {418, 10010}, {410, 10000},
+};
+static const int newest_branch = 595;
+
+/* The CUDA version of the driver: its own word, else by its branch; 0 unknown or newer than the table. */
+static int driver_cuda(const struct setup *s)
+{
+    int branch = (int)strtol(s->driver_version, NULL, 10);
+    if (branch > newest_branch)
+        return 0;
+    for (size_t i = 0; i < sizeof branches / sizeof *branches; i++)
+        if (branch >= branches[i].branch)
+            return branches[i].cuda;
+    return 0;
+}
+
+static int parse_cuda(const char *text)
+{
+    char *end;
+    long major = strtol(text, &end, 10);
+    long minor = *end == '.' ? strtol(end + 1, NULL, 10) : 0;
+    return major > 0 && major < 100 && minor >= 0 && minor < 100 ? (int)(major * 1000 + minor * 10) : 0;
+}
+
+static int oldest_branch(int major)
+{
+    return major == 13 ? 580 : major == 12 ? 525 : major == 11 ? 450 : 0;
+}
+
+static void check_cuda(struct diagnosis *d, const struct setup *s, const char *id, const char *what,
+                       const char *where, const char *version)
+{
+    int wanted = parse_cuda(version), has = driver_cuda(s);
+    if (wanted == 0 || has == 0)
+        return;
+    bool same_major = wanted / 1000 == has / 1000;
+    enum check_status status = wanted <= has                   ? CHECK_OK
+                               : same_major && wanted >= 11000 ? CHECK_WARN
+                                                               : CHECK_FAIL;
+    struct check *check = diagnosis_check(d, id, status, status == CHECK_OK ? 0.95 : 0.9);
+    diagnosis_evidence(d, check, where, version);
+    diagnosis_evidence(d, check, "/proc/driver/nvidia/version", s->driver_version);
+    if (status == CHECK_OK) {
+        check->title = diagnosis_words(d, N_("the driver (CUDA %d.%d) can run %s of CUDA %s"), has / 1000,
+                                       has % 1000 / 10, what, version);
+        return;
+    }
+    check->title = diagnosis_words(d, N_("%s is of CUDA %s, the driver of CUDA %d.%d"), what, version,
+                                   has / 1000, has % 1000 / 10);
+    if (status == CHECK_WARN) {
+        check->meaning = diagnosis_words(d, N_("Within a major version that works, but PTX of the newer one "
+                                               "is refused (error 222) and its newer functions fail."));
+        check->action = diagnosis_words(d, N_("update the driver, or use a build for the driver's CUDA"));
+    } else {
+        check->meaning = diagnosis_words(d, N_("CUDA says that the driver is too old (error 35)."));
+        check->action =
+            oldest_branch(wanted / 1000)
+                ? diagnosis_words(d,
+                                  N_("update the driver to %d or later, or install a build for "
+                                     "CUDA %d"),
+                                  oldest_branch(wanted / 1000), has / 1000)
+                : diagnosis_words(d, N_("update the driver, or use a build for the driver's CUDA"));
+    }
+}
+
+static void check_torch(struct diagnosis *d, const struct setup *s)
+{
+    if (!*s->torch)
+        return;
+    if (*s->torch_cuda) {
+        check_cuda(d, s, "torch-cuda", "PyTorch", s->torch_path, s->torch_cuda);
+        return;
+    }
+    if (!setup_has_nvidia(s) || strstr(s->torch, "rocm"))
+        return;
+    struct check *check = diagnosis_check(d, "torch-cuda", CHECK_FAIL, 0.9);
+    check->title = diagnosis_words(d, N_("PyTorch %s was built without CUDA"), s->torch);
+    check->meaning =
+        diagnosis_words(d, N_("It runs on the CPU only: \"Torch not compiled with CUDA enabled\"."));
+    check->action = diagnosis_words(d, N_("install a build with CUDA: see the installation page of PyTorch"));
+    diagnosis_evidence(d, check, s->torch_path, s->torch);
+}
+
+/* ---- GPU code ------------------------------------------------------------------------------------------ */
+
+static void list_architectures(struct str *text, const struct setup_image *image)
+{
+    vec_each (&image->codes, code)
+        str_addf(text, "%s%s%d%s", text->len ? " " : "", code->is_ptx ? "compute_" : "sm_", code->sm,
+                 code->is_specific ? "a"
+                 : code->is_family ? "f"
+                                   : "");
+}
+
+static enum code_fit best_fit(const struct setup_image *image, int32_t cc)
+{
+    enum code_fit best = FIT_NO;
+    enum code_reason reason;
+    vec_each (&image->codes, code) {
+        enum code_fit fit = code_fit(code, cc, &reason);
+        if (fit == FIT_RUNS || (fit == FIT_COMPILES && best == FIT_NO))
+            best = fit;
+    }
+    return best;
+}
+
+static void check_images(struct diagnosis *d, const struct setup *s, const struct machine_device *device)
+{
+    int32_t cc = (int32_t)device->facts.compute_capability.value;
+    size_t fine = 0;
+    struct str text = {0};
+    vec_each (&s->images, image) {
+        enum code_fit fit = image->codes.count ? best_fit(image, cc) : FIT_RUNS;
+        fine += image->codes.count && fit != FIT_NO;
+        if (fit == FIT_RUNS)
+            continue;
+        struct check *check =
+            diagnosis_check(d, "program-architecture", fit == FIT_NO ? CHECK_FAIL : CHECK_WARN, 0.9);
+        const char *name = strrchr(image->path, '/') ? strrchr(image->path, '/') + 1 : image->path;
+        str_cut(&text, 0);
+        list_architectures(&text, image);
+        diagnosis_evidence(d, check, image->path, str_text(&text));
+        diagnosis_evidence(d, check, device->facts.bus, device->facts.name);
+        if (fit == FIT_NO) {
+            check->title = diagnosis_words(d, N_("%s holds no code for this GPU (sm_%d)"), name, (int)cc);
+            check->meaning = diagnosis_words(
+                d, N_("Its kernels fail with \"no kernel image is available for execution on the device\"."));
+            check->action =
+                diagnosis_words(d, N_("install a build of it for sm_%d, or compile it for that"), (int)cc);
+        } else {
+            check->title = diagnosis_words(d, N_("%s is compiled anew for this GPU (sm_%d) by the driver"),
+                                           name, (int)cc);
+            check->meaning =
+                diagnosis_words(d, N_("It holds PTX only: the first start takes long, and kernels "
+                                      "may be slower."));
+            check->action =
+                diagnosis_words(d, N_("install a build of it for sm_%d, or compile it for that"), (int)cc);
+        }
+    }
+    str_release(&text);
+    if (fine > 0) {
+        struct check *check = diagnosis_check(d, "program-architecture", CHECK_OK, 0.95);
+        check->title = diagnosis_words(d, N_("files with code for this GPU (sm_%d): %zu"), (int)cc, fine);
+    }
+}
+
+/* Once for each kind of GPU. */
+static void check_architectures(struct diagnosis *d, const struct setup *s)
+{
+    for (size_t i = 0; i < s->sample.devices.count; i++) {
+        const struct machine_device *device = &s->sample.devices.at[i];
+        struct reading cc = device->facts.compute_capability;
+        bool seen = !reading_is_known(cc) || device->vendor != VENDOR_NVIDIA;
+        for (size_t j = 0; j < i; j++)
+            seen |= s->sample.devices.at[j].facts.compute_capability.value == cc.value;
+        if (!seen)
+            check_images(d, s, device);
+    }
+}
+
+/* ---- limits -------------------------------------------------------------------------------------------- */
+
+static void check_limits(struct diagnosis *d, const struct setup *s)
+{
+    enum { FEW_FILES = 1024 };
+    const int64_t small_shm = INT64_C(64) << 20;
+    if (s->shm_bytes != UNKNOWN && s->shm_bytes <= small_shm) {
+        struct check *check = diagnosis_check(d, "limit-shm", CHECK_WARN, 0.8);
+        check->title = diagnosis_words(d, N_("/dev/shm has %lld MiB"), (long long)(s->shm_bytes >> 20));
+        check->meaning =
+            diagnosis_words(d, N_("Data loaders with worker processes and NCCL need more: they end "
+                                  "with \"bus error\" or \"no space left on device\"."));
+        check->action = diagnosis_words(d, N_("start the container with --shm-size=8g or --ipc=host"));
+    }
+    if (s->nofile >= 0 && s->nofile < FEW_FILES) {
+        struct check *check = diagnosis_check(d, "limit-files", CHECK_WARN, 0.7);
+        check->title = diagnosis_words(d, N_("the program may open %lld files only"), (long long)s->nofile);
+        check->action = diagnosis_words(d, N_("raise the limit: ulimit -n 65536"));
+    }
+}
+
+static void check_process(struct diagnosis *d, const struct setup *s)
+{
+    if (!s->process_error)
+        return;
+    struct check *check = diagnosis_check(d, "process", CHECK_UNKNOWN, 1);
+    check->title = diagnosis_words(d, N_("process %lld could not be looked at: %s"), (long long)s->pid,
+                                   strerror(s->process_error));
+    check->action = s->process_error == ENOENT
+                        ? diagnosis_words(d, N_("give the pid of a process that runs"))
+                        : diagnosis_words(d, N_("run doctor as the same user, or as root"));
+}
+
+void setup_check_program(struct diagnosis *d, const struct setup *s)
+{
+    const struct setup_library *runtime = setup_library(s, "libcudart.so");
+    check_process(d, s);
+    check_visible(d, s);
+    if (runtime)
+        check_cuda(d, s, "runtime-cuda", "libcudart", runtime->path, runtime->version);
+    else if (!s->pid)
+        check_cuda(d, s, "toolkit-cuda", "nvcc", s->toolkit_path, s->toolkit);
+    check_torch(d, s);
+    check_architectures(d, s);
+    check_limits(d, s);
+}
