@@ -39,6 +39,15 @@ def compute(cupti):
         Preprocess().normalise(PAUSE_S)
 
 
+def copy(cupti):
+    data = bytearray(1 << 22)
+    for _ in range(ROUNDS):
+        launch(cupti)
+        end = time.perf_counter() + PAUSE_S
+        while time.perf_counter() < end:
+            bytes(data)  # libc copies
+
+
 class Loader:
     def next_batch(self):
         time.sleep(PAUSE_S)  # loading

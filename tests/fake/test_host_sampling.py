@@ -120,6 +120,18 @@ class HostSampling(unittest.TestCase):
         named = {int(line) for line in re.findall(re.escape(PROGRAM) + r":(\d+): Preprocess\.normalise", evidence)}
         self.assertTrue(named and named <= lines, evidence)
 
+    def test_the_native_function_under_a_python_frame_is_told(self):
+        self.record(PYTHON, PROGRAM, "copy")
+        facts = {fact["key"]: fact["value"] for fact in self.info()["facts"]}
+        if "native_functions_why" in facts:
+            self.skipTest(facts["native_functions_why"])
+        report = self.report()
+        found = [self.finding(report, identity) for identity in ("idle-host-compute", "idle-host-wait")]
+        evidence = [item["text"] for finding in found if finding for item in finding["evidence"]]
+        self.assertTrue(any(re.search(re.escape(PROGRAM) + r":\d+: copy, mostly inside lib\S+", text) or
+                            re.search(r"waiting for a CPU, called from " + re.escape(PROGRAM), text)
+                            for text in evidence), evidence)
+
     def test_spans_of_host_threads_and_the_period_are_in_the_recording(self):
         self.record(PYTHON, PROGRAM, "read", options=("--host-sampling", "100"))
         info = self.info()

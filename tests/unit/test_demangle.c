@@ -86,6 +86,21 @@ static void a_run_s_kernels_are_renamed_and_nothing_else(void **state)
     run_release(&m.run);
 }
 
+static void a_native_function_keeps_its_object(void **state)
+{
+    (void)state;
+    struct make_run m;
+    make_run_init(&m);
+    size_t span = make_span(&m.run, m.thread, SPAN_NATIVE, "app: _Z6VecAddPKiS0_Pii", 0, 1, 0);
+    m.run.spans.detail[span] = intern_puts(&m.run.strings, "libc.so.6: memmove");
+    demangle_run(&m.run);
+    const char *expected =
+        demangle_available() ? "app: VecAdd(int const*, int const*, int*, int)" : "app: _Z6VecAddPKiS0_Pii";
+    assert_string_equal(run_text(&m.run, m.run.spans.name[span]), expected);
+    assert_string_equal(run_text(&m.run, m.run.spans.detail[span]), "libc.so.6: memmove");
+    run_release(&m.run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -94,6 +109,7 @@ int main(void)
         cmocka_unit_test(a_bomb_of_substitutions_does_not_explode),
         cmocka_unit_test(endless_nesting_does_not_overflow_the_stack),
         cmocka_unit_test(a_run_s_kernels_are_renamed_and_nothing_else),
+        cmocka_unit_test(a_native_function_keeps_its_object),
     };
     return cmocka_run_group_tests_name("demangle", tests, NULL, NULL);
 }

@@ -81,6 +81,30 @@ static void long_code_between_launches_is_host_compute(void **state)
     done(&report, &m);
 }
 
+static void a_native_function_is_the_culprit_where_no_python_frame_is(void **state)
+{
+    (void)state;
+    struct make_run m;
+    make_run_init(&m);
+    kernel_at(&m, 0, 10 * US);
+    kernel_at(&m, 5000 * US, 5010 * US);
+    kernel_at(&m, 9000 * US, 9010 * US);
+    size_t span = make_span(&m.run, m.thread, SPAN_NATIVE, "app: prepare", 20 * US, 4900 * US, 0);
+    m.run.spans.detail[span] = intern_puts(&m.run.strings, "libc.so.6: memmove");
+    make_span(&m.run, m.thread, SPAN_PYTHON, "train.py(12): augment", 5020 * US, 8900 * US, 0);
+    make_span(&m.run, m.thread, SPAN_NATIVE, "libz.so.1: deflate", 5100 * US, 8800 * US, 0);
+    struct report report;
+    build(&report, &m);
+    const struct culprit_row *first = &report.culprits.at[0], *second = &report.culprits.at[1];
+    assert_string_equal(run_text(&m.run, first->frame), "app: prepare");
+    assert_string_equal(run_text(&m.run, first->inside.value), "libc.so.6: memmove");
+    assert_int_equal(first->total_ns, 4880 * US);
+    assert_string_equal(run_text(&m.run, second->frame), "train.py(12): augment");
+    assert_string_equal(run_text(&m.run, second->inside.value), "libz.so.1: deflate");
+    assert_int_equal(second->total_ns, 3880 * US);
+    done(&report, &m);
+}
+
 static void the_code_after_a_wait_is_charged_to_the_wait(void **state)
 {
     (void)state;
@@ -378,6 +402,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_host_that_issues_back_to_back_is_launch_bound),
         cmocka_unit_test(long_code_between_launches_is_host_compute),
+        cmocka_unit_test(a_native_function_is_the_culprit_where_no_python_frame_is),
         cmocka_unit_test(the_code_after_a_wait_is_charged_to_the_wait),
         cmocka_unit_test(a_wait_followed_by_long_work_is_not_blamed_for_the_work),
         cmocka_unit_test(launches_soon_after_a_wait_cannot_have_been_issued_ahead),
