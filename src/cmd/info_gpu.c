@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-#include "analyze/msg.h"
 #include "base/i18n.h"
 #include "base/utf8.h"
 #include "model/gpu.h"
+#include "view/gpu_text.h"
 
 /* Two facts of the same recording by the same name are one GPU's: a name ends at the next dot. */
 static size_t uuid_length(const char *key)
@@ -24,64 +24,16 @@ bool info_is_gpu_fact(const struct run *run, const struct fact *fact)
 /* ---- values ----------------------------------------------------------------------------------------------
  */
 
-static void add_rendered(struct str *out, struct value value, const char *unit)
-{
-    value_render(out, &value, true, 0);
-    str_puts(out, unit);
-}
-
-/* Names in a list, each translated. */
-static void add_reasons(struct str *out, const char *list)
-{
-    static const struct {
-        const char *name, *title;
-    } reasons[] = {{"idle", N_("nothing to do")},
-                   {"setting", N_("a setting")},
-                   {"power-cap", N_("power limit")},
-                   {"hardware", N_("hardware slowdown")},
-                   {"sync-boost", N_("sync boost group")},
-                   {"software-thermal", N_("heat (driver)")},
-                   {"hardware-thermal", N_("heat (chip)")},
-                   {"power-brake", N_("power brake")},
-                   {"display", N_("display")},
-                   {"none", N_("nothing")}};
-    for (const char *name = list; *name;) {
-        size_t length = strcspn(name, ",");
-        const char *title = NULL;
-        for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
-            if (strlen(reasons[i].name) == length && strncmp(reasons[i].name, name, length) == 0)
-                title = _(reasons[i].title);
-        if (name > list)
-            str_puts(out, ", ");
-        str_add(out, title ? title : name, title ? strlen(title) : length);
-        name += length + (name[length] == ',');
-    }
-}
-
 /* The text of a fact as people read it; what is no number stays as it is. */
 static void add_value(struct str *out, enum gpu_unit unit, const char *text)
 {
     int64_t value;
     if (unit == GPU_REASONS)
-        add_reasons(out, text);
+        gpu_text_add_reasons(out, text);
     else if (unit == GPU_SWITCH)
         str_puts(out, strcmp(text, "on") == 0 ? _("on") : strcmp(text, "off") == 0 ? _("off") : text);
-    else if (!gpu_value_parse(unit, text, &value))
-        str_puts(out, text);
-    else if (unit == GPU_HZ)
-        add_rendered(out, value_number((double)value / 1e6), " MHz");
-    else if (unit == GPU_MILLIWATTS)
-        add_rendered(out, value_number((double)value / 1e3), " W");
-    else if (unit == GPU_MILLIJOULES)
-        add_rendered(out, value_number((double)value / 1e3), " J");
-    else if (unit == GPU_CELSIUS)
-        add_rendered(out, value_number((double)value), " °C");
-    else if (unit == GPU_BYTES)
-        add_rendered(out, value_bytes(value), "");
-    else if (unit == GPU_NS)
-        add_rendered(out, value_ns(value), "");
-    else if (unit == GPU_PERCENT)
-        add_rendered(out, value_ratio((double)value / 100), "");
+    else if (gpu_value_parse(unit, text, &value))
+        gpu_text_add(out, unit, value);
     else
         str_puts(out, text);
 }

@@ -36,17 +36,42 @@ static struct reading larger(struct reading a, struct reading b)
     return reading_is_known(b) && b.value > a.value ? b : a;
 }
 
-static void add_held(struct run *run, uint32_t device, const char *name, int64_t *owed, struct reading gain,
-                     const struct gpu_sample *before, const struct gpu_sample *sample)
+/* The part of a gain that can have been in the time elapsed; the rest is kept for later. */
+static struct reading take_held(int64_t *owed, struct reading gain, int64_t elapsed)
 {
-    int64_t elapsed = sample->time_ns - before->time_ns;
-    if (!reading_is_known(gain) || elapsed <= 0)
-        return;
+    if (!reading_is_known(gain))
+        return gain;
     if (__builtin_add_overflow(*owed, gain.value, owed))
         *owed = 0; /* no such time can be: the counter is nonsense */
     int64_t held = min_ns(*owed, elapsed);
     *owed -= held;
-    add(run, device, name, UNIT_RATIO, sample->time_ns, (double)held / (double)elapsed);
+    return reading_of(held);
+}
+
+void gpu_series_held(struct gpu_series *series, const struct gpu_sample *before,
+                     const struct gpu_sample *sample, struct gpu_held *held)
+{
+    struct reading heat =
+        larger(larger(reading_gain(before->software_thermal_time, sample->software_thermal_time),
+                      reading_gain(before->hardware_thermal_time, sample->hardware_thermal_time)),
+               reading_gain(before->thermal_time, sample->thermal_time));
+    int64_t elapsed = sample->time_ns - before->time_ns;
+    *held = (struct gpu_held){0};
+    if (elapsed <= 0)
+        return;
+    held->power_cap = take_held(&series->power_cap_ns,
+                                reading_gain(before->power_cap_time, sample->power_cap_time), elapsed);
+    held->heat = take_held(&series->heat_ns, heat, elapsed);
+    held->power_brake = take_held(&series->power_brake_ns,
+                                  reading_gain(before->power_brake_time, sample->power_brake_time), elapsed);
+}
+
+static void add_held(struct run *run, uint32_t device, const char *name, struct reading held,
+                     const struct gpu_sample *before, const struct gpu_sample *sample)
+{
+    if (reading_is_known(held))
+        add(run, device, name, UNIT_RATIO, sample->time_ns,
+            (double)held.value / (double)(sample->time_ns - before->time_ns));
 }
 
 static void add_levels(struct run *run, uint32_t device, const struct gpu_sample *sample)
@@ -68,13 +93,9 @@ void gpu_series_add(struct gpu_series *series, struct run *run, uint32_t device,
     series->begun = true;
     if (first)
         return;
-    struct reading heat =
-        larger(larger(reading_gain(before->software_thermal_time, sample->software_thermal_time),
-                      reading_gain(before->hardware_thermal_time, sample->hardware_thermal_time)),
-               reading_gain(before->thermal_time, sample->thermal_time));
-    add_held(run, device, GPU_SERIES_POWER_CAP, &series->power_cap_ns,
-             reading_gain(before->power_cap_time, sample->power_cap_time), before, sample);
-    add_held(run, device, GPU_SERIES_HEAT, &series->heat_ns, heat, before, sample);
-    add_held(run, device, GPU_SERIES_POWER_BRAKE, &series->power_brake_ns,
-             reading_gain(before->power_brake_time, sample->power_brake_time), before, sample);
+    struct gpu_held held;
+    gpu_series_held(series, before, sample, &held);
+    add_held(run, device, GPU_SERIES_POWER_CAP, held.power_cap, before, sample);
+    add_held(run, device, GPU_SERIES_HEAT, held.heat, before, sample);
+    add_held(run, device, GPU_SERIES_POWER_BRAKE, held.power_brake, before, sample);
 }

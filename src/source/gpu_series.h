@@ -12,6 +12,13 @@ struct gpu_series {
     bool begun;
 };
 
+/* How long clocks were held down, in ns, between two samples: never longer than the time between them. */
+struct gpu_held {
+    struct reading power_cap, heat, power_brake;
+};
+void gpu_series_held(struct gpu_series *series, const struct gpu_sample *before,
+                     const struct gpu_sample *sample, struct gpu_held *held);
+
 /* Adds what is known of a sample, and for what reason clocks were held down since the one before, as a share
  * of that time. The first call adds levels alone: what came before it is not the series' business. */
 void gpu_series_add(struct gpu_series *series, struct run *run, uint32_t device,

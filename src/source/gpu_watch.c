@@ -1,17 +1,11 @@
 #include "source/gpu_watch.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "source/gpu_facts.h"
 #include "source/pci.h"
@@ -20,72 +14,16 @@ enum { LAST_WORD_MS = 1000 };
 /* Of GPUs: a target can claim to use any number. */
 enum { MOST_GPUS = 2 * PCI_MOST_GPUS };
 
-/* ---- the worker's life -----------------------------------------------------------------------------------
- */
-
-/* Closes everything from first on. */
-static void close_from(int first)
+static void run_worker(int fd, const void *context)
 {
-    enum { MOST_FDS = 4096 }; /* on kernels without close_range(): more were not open yet when we started */
-    if (close_range((unsigned)first, ~0u, 0) == 0)
-        return;
-    for (int fd = first; fd < MOST_FDS; fd++)
-        close(fd);
-}
-
-/* In the child. Nothing of the recording may stay open in it: should a call never return, it lives on. What
- * the terminal sends is not meant for it. It ends by a signal, because neither this program nor the vendor's
- * library has anything left to tidy up there. */
-static void be_worker(int fd)
-{
-    enum { OWN = STDERR_FILENO + 1 };
-    const struct rlimit no_core = {0};
-    sigset_t meant_for_others;
-    sigemptyset(&meant_for_others);
-    sigaddset(&meant_for_others, SIGINT);
-    sigaddset(&meant_for_others, SIGQUIT);
-    sigaddset(&meant_for_others, SIGTERM);
-    sigaddset(&meant_for_others, SIGHUP);
-    sigprocmask(SIG_BLOCK, &meant_for_others, NULL);
-    prctl(PR_SET_NAME, "warplight-gpus");
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    setrlimit(RLIMIT_CORE, &no_core);
-    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-    for (int standard = STDIN_FILENO; standard <= STDERR_FILENO; standard++)
-        dup2(nothing, standard);
-    dup2(fd, OWN);
-    close_from(OWN + 1);
-    gpu_worker_run(OWN);
-    kill(getpid(), SIGKILL);
+    (void)context;
+    gpu_worker_run(fd);
 }
 
 void gpu_watch_open(struct gpu_watch *w, uint32_t source)
 {
-    int ends[2];
     *w = (struct gpu_watch){.source = source};
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
-        return;
-    pid_t worker = fork();
-    if (worker == 0)
-        be_worker(ends[1]);
-    close(ends[1]);
-    if (worker < 0) {
-        close(ends[0]);
-        return;
-    }
-    w->worker = worker;
-    w->fd = ends[0];
-}
-
-/* Ends it, whatever it does. One that hangs in the kernel stays behind and is not waited for. */
-static void give_up(struct gpu_watch *w)
-{
-    if (w->worker <= 0)
-        return;
-    close(w->fd);
-    kill(w->worker, SIGKILL);
-    waitpid(w->worker, NULL, WNOHANG);
-    w->worker = 0;
+    worker_start(&w->worker, "warplight-gpus", run_worker, NULL);
 }
 
 /* ---- messages --------------------------------------------------------------------------------------------
@@ -145,12 +83,12 @@ static void take_message(struct gpu_watch *w, struct run *run, const struct gpu_
 static void take_messages(struct gpu_watch *w, struct run *run)
 {
     struct gpu_message message;
-    while (w->worker > 0) {
-        ssize_t length = recv(w->fd, &message, sizeof message, MSG_DONTWAIT);
+    while (w->worker.pid > 0) {
+        ssize_t length = recv(w->worker.fd, &message, sizeof message, MSG_DONTWAIT);
         if (length < 0 && (errno == EAGAIN || errno == EINTR))
             return;
         if (length != sizeof message) { /* it has ended, or crashed */
-            give_up(w);
+            worker_give_up(&w->worker);
             return;
         }
         message.uuid[sizeof message.uuid - 1] = '\0';
@@ -162,8 +100,8 @@ static void order(const struct gpu_watch *w, enum gpu_command_kind kind, const c
 {
     struct gpu_command command = {.kind = kind};
     snprintf(command.uuid, sizeof command.uuid, "%s", uuid);
-    if (w->worker > 0)
-        send(w->fd, &command, sizeof command, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (w->worker.pid > 0)
+        send(w->worker.fd, &command, sizeof command, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 /* The target uses this device: from now on it is watched, and what is known of it belongs to the run. */
@@ -226,16 +164,16 @@ static void add_end(const struct gpu_watch *w, struct run *run, const struct gpu
 /* Waits for the worker's last values. Returns why there are none, or no more. */
 static enum reading_state wait_for_worker(struct gpu_watch *w, struct run *run)
 {
-    if (w->worker <= 0)
+    if (w->worker.pid <= 0)
         return READING_FAILED; /* it could not be started, or has crashed */
     order(w, GPU_COMMAND_FINISH, "");
     int64_t end = now_ms() + LAST_WORD_MS;
-    for (int64_t left = LAST_WORD_MS; w->worker > 0 && left > 0; left = end - now_ms()) {
-        struct pollfd waiting = {.fd = w->fd, .events = POLLIN};
+    for (int64_t left = LAST_WORD_MS; w->worker.pid > 0 && left > 0; left = end - now_ms()) {
+        struct pollfd waiting = {.fd = w->worker.fd, .events = POLLIN};
         poll(&waiting, 1, (int)left);
         take_messages(w, run);
     }
-    return w->worker > 0 ? READING_NO_ANSWER : READING_FAILED;
+    return w->worker.pid > 0 ? READING_NO_ANSWER : READING_FAILED;
 }
 
 void gpu_watch_finish(struct gpu_watch *w, struct run *run)
@@ -249,11 +187,11 @@ void gpu_watch_finish(struct gpu_watch *w, struct run *run)
             if (gpu->device != NONE)
                 add_end(w, run, gpu, why);
     }
-    give_up(w);
+    worker_give_up(&w->worker);
 }
 
 void gpu_watch_close(struct gpu_watch *w)
 {
-    give_up(w);
+    worker_give_up(&w->worker);
     vec_release(&w->gpus);
 }

@@ -1,10 +1,7 @@
 /* What the GPUs of a recording are and how they were: as facts at its start and end, and as counters
  * meanwhile.
  *
- * The driver is asked in a process of its own, not in a thread: a call that hangs in the kernel cannot be
- * ended, and a process with such a thread does not end either, so the shell would wait for it. A worker
- * process is given up after a moment. It also keeps the vendor's library, its threads and its crashes out of
- * this process.
+ * The driver is asked in a process of its own (source/worker.h), which is given up when it does not answer.
  *
  * No GPU is woken: one is asked only once the target uses it, or while every NVIDIA GPU of the machine is
  * awake anyway (source/gpu_worker.h).
@@ -13,10 +10,9 @@
 #ifndef WARPLIGHT_SOURCE_GPU_WATCH_H
 #define WARPLIGHT_SOURCE_GPU_WATCH_H
 
-#include <sys/types.h>
-
 #include "source/gpu_series.h"
 #include "source/gpu_worker.h"
+#include "source/worker.h"
 
 struct gpu_seen {
     char uuid[GPU_UUID_BYTES];
@@ -30,8 +26,7 @@ struct gpu_seen {
 
 struct gpu_watch {
     uint32_t source; /* of the run */
-    pid_t worker;    /* 0: none, or it has ended, or was given up */
-    int fd;          /* to the worker, while there is one */
+    struct worker worker;
     bool has_library;
     VEC(struct gpu_seen) gpus;
 };

@@ -59,6 +59,54 @@ struct nvml_field { /* nvmlFieldValue_t */
     } value;
 };
 
+struct nvml_process { /* nvmlProcessInfo_v2_t, of the calls _v2 and _v3 */
+    unsigned pid;
+    unsigned long long memory; /* all ones: not known */
+    unsigned gpu_instance, compute_instance;
+};
+
+struct nvml_process_use { /* nvmlProcessUtilizationSample_t */
+    unsigned pid;
+    unsigned long long time_us;
+    unsigned sm, memory, encoder, decoder; /* percent */
+};
+
+struct nvml_process_use_info { /* nvmlProcessUtilizationInfo_v1_t */
+    unsigned long long time_us;
+    unsigned pid, sm, memory, encoder, decoder, jpeg, optical_flow;
+};
+
+struct nvml_processes_use { /* nvmlProcessesUtilizationInfo_v1_t */
+    unsigned version;       /* size | 1 << 24 */
+    unsigned count;
+    unsigned long long since_us;
+    struct nvml_process_use_info *at;
+};
+
+typedef struct nvml_gpm_sample_handle *nvml_gpm_sample;
+
+struct nvml_gpm_support { /* nvmlGpmSupport_t */
+    unsigned version;     /* 1 */
+    unsigned supported;
+};
+
+struct nvml_gpm_metric { /* nvmlGpmMetric_t */
+    unsigned id;
+    int code;
+    double value;
+    char *short_name, *long_name, *unit;
+};
+
+/* nvmlGpmMetricsGet_t. Its array has as many entries as the newest API has metrics; a driver looks at count
+ * of them. */
+enum { NVML_GPM_METRICS = 340 };
+struct nvml_gpm_metrics {
+    unsigned version; /* 1 */
+    unsigned count;
+    nvml_gpm_sample before, after;
+    struct nvml_gpm_metric metrics[NVML_GPM_METRICS];
+};
+
 /* X(member, symbol, older name with the same parameters or NULL, parameters) */
 #define NVML_CALLS(X)                                                                                        \
     X(init, "nvmlInit_v2", "nvmlInit", (void))                                                               \
@@ -102,7 +150,34 @@ struct nvml_field { /* nvmlFieldValue_t */
     X(remapped_rows, "nvmlDeviceGetRemappedRows", NULL,                                                      \
       (nvml_device, unsigned *, unsigned *, unsigned *, unsigned *))                                         \
     X(violation, "nvmlDeviceGetViolationStatus", NULL, (nvml_device, int, struct nvml_violation *))          \
-    X(fields, "nvmlDeviceGetFieldValues", NULL, (nvml_device, int, struct nvml_field *))
+    X(fields, "nvmlDeviceGetFieldValues", NULL, (nvml_device, int, struct nvml_field *))                     \
+    X(count, "nvmlDeviceGetCount_v2", "nvmlDeviceGetCount", (unsigned *))                                    \
+    X(by_index, "nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetHandleByIndex", (unsigned, nvml_device *))    \
+    X(index, "nvmlDeviceGetIndex", NULL, (nvml_device, unsigned *))                                          \
+    X(mig_most, "nvmlDeviceGetMaxMigDeviceCount", NULL, (nvml_device, unsigned *))                           \
+    X(mig_by_index, "nvmlDeviceGetMigDeviceHandleByIndex", NULL, (nvml_device, unsigned, nvml_device *))     \
+    X(gpu_instance, "nvmlDeviceGetGpuInstanceId", NULL, (nvml_device, unsigned *))                           \
+    X(compute_instance, "nvmlDeviceGetComputeInstanceId", NULL, (nvml_device, unsigned *))                   \
+    X(encoder, "nvmlDeviceGetEncoderUtilization", NULL, (nvml_device, unsigned *, unsigned *))               \
+    X(decoder, "nvmlDeviceGetDecoderUtilization", NULL, (nvml_device, unsigned *, unsigned *))               \
+    X(jpeg, "nvmlDeviceGetJpgUtilization", NULL, (nvml_device, unsigned *, unsigned *))                      \
+    X(optical_flow, "nvmlDeviceGetOfaUtilization", NULL, (nvml_device, unsigned *, unsigned *))              \
+    X(fan, "nvmlDeviceGetFanSpeed", NULL, (nvml_device, unsigned *))                                         \
+    X(compute_processes, "nvmlDeviceGetComputeRunningProcesses_v3",                                          \
+      "nvmlDeviceGetComputeRunningProcesses_v2", (nvml_device, unsigned *, void *))                          \
+    X(graphics_processes, "nvmlDeviceGetGraphicsRunningProcesses_v3",                                        \
+      "nvmlDeviceGetGraphicsRunningProcesses_v2", (nvml_device, unsigned *, void *))                         \
+    X(mps_processes, "nvmlDeviceGetMPSComputeRunningProcesses_v3",                                           \
+      "nvmlDeviceGetMPSComputeRunningProcesses_v2", (nvml_device, unsigned *, void *))                       \
+    X(processes_use, "nvmlDeviceGetProcessesUtilizationInfo", NULL,                                          \
+      (nvml_device, struct nvml_processes_use *))                                                            \
+    X(process_use, "nvmlDeviceGetProcessUtilization", NULL,                                                  \
+      (nvml_device, struct nvml_process_use *, unsigned *, unsigned long long))                              \
+    X(gpm_support, "nvmlGpmQueryDeviceSupport", NULL, (nvml_device, struct nvml_gpm_support *))              \
+    X(gpm_alloc, "nvmlGpmSampleAlloc", NULL, (nvml_gpm_sample *))                                            \
+    X(gpm_free, "nvmlGpmSampleFree", NULL, (nvml_gpm_sample))                                                \
+    X(gpm_get, "nvmlGpmSampleGet", NULL, (nvml_device, nvml_gpm_sample))                                     \
+    X(gpm_metrics, "nvmlGpmMetricsGet", NULL, (struct nvml_gpm_metrics *))
 
 struct nvml {
     void *library;
@@ -146,5 +221,8 @@ void nvml_facts(const struct nvml *n, nvml_device device, struct gpu_facts *fact
  * all answered by the driver, fit for 10 samples a second. */
 enum nvml_depth { NVML_LIGHT, NVML_FULL };
 void nvml_sample(const struct nvml *n, nvml_device device, enum nvml_depth depth, struct gpu_sample *sample);
+
+/* The value of a field as it came with its own code, whatever its type. */
+struct reading nvml_field_reading(const struct nvml_field *field);
 
 #endif

@@ -23,7 +23,7 @@ enum {
 
 enum nvml_type { TYPE_DOUBLE, TYPE_UINT, TYPE_ULONG, TYPE_ULLONG, TYPE_LLONG, TYPE_INT, TYPE_USHORT };
 
-static struct reading field_reading(const struct nvml_field *f)
+struct reading nvml_field_reading(const struct nvml_field *f)
 {
     int64_t value;
     switch ((enum nvml_type)f->type) {
@@ -76,7 +76,7 @@ static void sample_fields(const struct nvml *n, nvml_device device, struct gpu_s
     int code = NVML_ASK(n, fields, device, count, fields);
     for (int i = 0; i < ALL; i++)
         *wanted[i].reading = code != NVML_OK ? reading_missing(nvml_state(code))
-                             : i < count     ? field_reading(&fields[i])
+                             : i < count     ? nvml_field_reading(&fields[i])
                                              : reading_missing(READING_UNSUPPORTED);
 }
 

@@ -20,12 +20,20 @@ static void read_word(char *word, size_t size, const char *folder, const char *b
     word[strcspn(word, " \n")] = '\0';
 }
 
-static bool is_nvidia_gpu(const char *folder, const char *bus)
+static unsigned read_hex(const char *folder, const char *bus, const char *file)
 {
-    char vendor[16], class_[16];
-    read_word(vendor, sizeof vendor, folder, bus, "vendor");
-    read_word(class_, sizeof class_, folder, bus, "class");
-    return strcmp(vendor, "0x10de") == 0 && strncmp(class_, "0x03", 4) == 0;
+    char word[16];
+    read_word(word, sizeof word, folder, bus, file);
+    return (unsigned)strtoul(word, NULL, 16);
+}
+
+/* Its vendor; 0 where it is no GPU of a vendor that we know. */
+static unsigned gpu_vendor(const char *folder, const char *bus)
+{
+    enum { CLASS_DISPLAY = 0x03 };
+    unsigned vendor = read_hex(folder, bus, "vendor");
+    bool known = vendor == PCI_NVIDIA || vendor == PCI_AMD || vendor == PCI_INTEL;
+    return known && read_hex(folder, bus, "class") >> 16 == CLASS_DISPLAY ? vendor : 0;
 }
 
 /* A device without run-time power management cannot be suspended. */
@@ -36,7 +44,13 @@ static bool is_awake(const char *folder, const char *bus)
     return strcmp(status, "active") == 0 || strcmp(status, "unsupported") == 0;
 }
 
-size_t pci_nvidia_gpus(const char *sysfs, struct pci_gpu *gpus, size_t most)
+static int by_bus(const void *a, const void *b)
+{
+    return strcmp(((const struct pci_gpu *)a)->bus, ((const struct pci_gpu *)b)->bus);
+}
+
+/* only: a vendor, 0 any. */
+static size_t find_gpus(const char *sysfs, unsigned only, struct pci_gpu *gpus, size_t most)
 {
     const char *root = sysfs ? sysfs : getenv("WARPLIGHT_SYSFS");
     char folder[256];
@@ -47,14 +61,28 @@ size_t pci_nvidia_gpus(const char *sysfs, struct pci_gpu *gpus, size_t most)
     if (!devices)
         return 0;
     for (struct dirent *entry; count < most && (entry = readdir(devices));) {
-        if (strlen(entry->d_name) >= PCI_BUS_BYTES || !is_nvidia_gpu(folder, entry->d_name))
+        unsigned vendor = strlen(entry->d_name) < PCI_BUS_BYTES ? gpu_vendor(folder, entry->d_name) : 0;
+        if (vendor == 0 || (only && vendor != only))
             continue;
         struct pci_gpu *gpu = &gpus[count++];
+        *gpu = (struct pci_gpu){.vendor = vendor,
+                                .id = read_hex(folder, entry->d_name, "device"),
+                                .awake = is_awake(folder, entry->d_name)};
         snprintf(gpu->bus, sizeof gpu->bus, "%s", entry->d_name);
-        gpu->awake = is_awake(folder, entry->d_name);
     }
     closedir(devices);
+    qsort(gpus, count, sizeof *gpus, by_bus);
     return count;
+}
+
+size_t pci_gpus(const char *sysfs, struct pci_gpu *gpus, size_t most)
+{
+    return find_gpus(sysfs, 0, gpus, most);
+}
+
+size_t pci_nvidia_gpus(const char *sysfs, struct pci_gpu *gpus, size_t most)
+{
+    return find_gpus(sysfs, PCI_NVIDIA, gpus, most);
 }
 
 bool pci_all_awake(const struct pci_gpu *gpus, size_t count)

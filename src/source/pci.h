@@ -9,9 +9,15 @@ enum { PCI_BUS_BYTES = 32, PCI_MOST_GPUS = 64 };
 
 struct pci_gpu {
     char bus[PCI_BUS_BYTES]; /* "0000:3b:00.0" */
+    unsigned vendor, id;     /* 0x10de, … */
     bool awake;              /* false also where the system does not tell */
 };
 
+enum { PCI_NVIDIA = 0x10de, PCI_AMD = 0x1002, PCI_INTEL = 0x8086 };
+
+/* Display and 3D controllers of these three vendors under sysfs (NULL: WARPLIGHT_SYSFS, else /sys), in the
+ * order of their addresses. Returns how many, at most most. */
+size_t pci_gpus(const char *sysfs, struct pci_gpu *gpus, size_t most);
 /* NVIDIA's display and 3D controllers under sysfs (NULL: WARPLIGHT_SYSFS, else /sys). Returns how many, at
  * most most. */
 size_t pci_nvidia_gpus(const char *sysfs, struct pci_gpu *gpus, size_t most);

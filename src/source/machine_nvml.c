@@ -1,0 +1,298 @@
+/* The worker that asks NVML for the sampler. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "source/machine_driver.h"
+#include "source/nvml_detail.h"
+#include "source/nvml_process.h"
+#include "source/pci.h"
+
+enum { MOST_GPUS = PCI_MOST_GPUS, MOST_MIG = 16 };
+
+/* How old what changes rarely, or costs the driver time, may become. */
+static const int64_t facts_age = INT64_C(30000000000), slow_age = INT64_C(950000000),
+                     processes_age = INT64_C(950000000), look_age = INT64_C(5000000000);
+
+struct instance { /* of MIG */
+    nvml_device device;
+    unsigned gpu_instance, compute_instance;
+    struct gpu_facts facts;
+};
+
+struct gpu {
+    nvml_device device;
+    int64_t id, facts_ns, slow_ns, processes_ns;
+    struct gpu_facts facts;
+    struct gpu_sample slow; /* the last full one */
+    struct nvml_detail detail;
+    struct nvml_processes processes;
+    nvml_list list;
+    enum reading_state listed; /* KNOWN, or why list is empty */
+    struct instance instances[MOST_MIG];
+    size_t instance_count;
+};
+
+struct nvml_worker {
+    int fd;
+    char sysfs[256];
+    const char *sysfs_root; /* NULL: as source/pci.h chooses */
+    bool no_processes, is_open;
+    enum reading_state state;
+    int64_t looked_ns; /* when the library was opened, or the devices were looked for */
+    struct nvml nvml;
+    size_t pci_count; /* then */
+    struct gpu gpus[MOST_GPUS];
+    size_t count;
+};
+
+/* ---- which GPUs ------------------------------------------------------------------------------------------
+ */
+
+static void forget_gpus(struct nvml_worker *w)
+{
+    for (size_t i = 0; i < w->count; i++) {
+        nvml_detail_release(&w->nvml, &w->gpus[i].detail);
+        nvml_processes_release(&w->gpus[i].processes);
+        vec_release(&w->gpus[i].list);
+        w->gpus[i] = (struct gpu){0};
+    }
+    w->count = 0;
+}
+
+static void add_gpu(struct nvml_worker *w, nvml_device device)
+{
+    unsigned index = 0;
+    if (w->count == MOST_GPUS)
+        return;
+    struct gpu *gpu = &w->gpus[w->count++];
+    int code = NVML_ASK(&w->nvml, index, device, &index);
+    *gpu = (struct gpu){.device = device, .id = code == NVML_OK ? index : UNKNOWN};
+}
+
+static void find_by_index(struct nvml_worker *w)
+{
+    unsigned count = 0;
+    nvml_device device;
+    if (NVML_ASK(&w->nvml, count, &count) != NVML_OK)
+        return;
+    for (unsigned i = 0; i < count && i < MOST_GPUS; i++)
+        if (NVML_ASK(&w->nvml, by_index, i, &device) == NVML_OK)
+            add_gpu(w, device);
+}
+
+/* A machine whose PCI bus shows no NVIDIA GPU (WSL, some containers) may have some all the same. */
+static void find_gpus(struct nvml_worker *w, const struct pci_gpu *pci, size_t count)
+{
+    nvml_device device;
+    for (size_t i = 0; i < count; i++)
+        if (nvml_find_bus(&w->nvml, pci[i].bus, &device) == READING_KNOWN)
+            add_gpu(w, device);
+    if (w->count == 0)
+        find_by_index(w);
+}
+
+static void close_library(struct nvml_worker *w)
+{
+    forget_gpus(w);
+    if (w->is_open)
+        nvml_close(&w->nvml);
+    w->is_open = false;
+}
+
+/* Opens the library while no GPU sleeps, and closes it when one does. */
+static void look(struct nvml_worker *w, int64_t now)
+{
+    struct pci_gpu pci[PCI_MOST_GPUS];
+    size_t count = pci_nvidia_gpus(w->sysfs_root, pci, PCI_MOST_GPUS);
+    if (count > 0 && !pci_all_awake(pci, count)) {
+        close_library(w);
+        w->state = READING_ASLEEP;
+        return;
+    }
+    bool is_due = !w->looked_ns || now - w->looked_ns >= look_age || w->state == READING_ASLEEP;
+    if (w->is_open && w->count > 0 && w->pci_count == count)
+        return;
+    if (!is_due)
+        return;
+    close_library(w);
+    w->looked_ns = now;
+    w->pci_count = count;
+    w->state = nvml_open(&w->nvml, NULL);
+    w->is_open = w->state == READING_KNOWN;
+    if (w->is_open)
+        find_gpus(w, pci, count);
+}
+
+/* ---- one GPU ---------------------------------------------------------------------------------------------
+ */
+
+static void make_visible(char *text, size_t size)
+{
+    struct str visible = {0};
+    utf8_visible(&visible, text, strnlen(text, size));
+    snprintf(text, size, "%s", str_text(&visible));
+    str_release(&visible);
+}
+
+static void read_facts(const struct nvml *n, nvml_device device, struct gpu_facts *facts)
+{
+    nvml_facts(n, device, facts);
+    make_visible(facts->uuid, sizeof facts->uuid);
+    make_visible(facts->name, sizeof facts->name);
+    make_visible(facts->vbios, sizeof facts->vbios);
+}
+
+static void find_instances(const struct nvml *n, struct gpu *gpu)
+{
+    unsigned most = 0;
+    gpu->instance_count = 0;
+    if (!reading_is_known(gpu->facts.mig) || gpu->facts.mig.value == 0 ||
+        NVML_ASK(n, mig_most, gpu->device, &most) != NVML_OK)
+        return;
+    for (unsigned i = 0; i < most && i < MOST_MIG; i++) {
+        struct instance *instance = &gpu->instances[gpu->instance_count];
+        if (NVML_ASK(n, mig_by_index, gpu->device, i, &instance->device) != NVML_OK)
+            continue;
+        if (NVML_ASK(n, gpu_instance, instance->device, &instance->gpu_instance) != NVML_OK ||
+            NVML_ASK(n, compute_instance, instance->device, &instance->compute_instance) != NVML_OK)
+            continue;
+        read_facts(n, instance->device, &instance->facts);
+        gpu->instance_count++;
+    }
+}
+
+/* What a light sample leaves out is as it was in the last full one. */
+static void read_sample(const struct nvml *n, struct gpu *gpu, int64_t now, struct gpu_sample *sample)
+{
+    bool full = !gpu->slow_ns || now - gpu->slow_ns >= slow_age;
+    nvml_sample(n, gpu->device, full ? NVML_FULL : NVML_LIGHT, sample);
+    if (full) {
+        gpu->slow = *sample;
+        gpu->slow_ns = now;
+        return;
+    }
+    for (const struct gpu_field *field = gpu_sample_fields; field->key; field++)
+        if (gpu_get(sample, field).state == READING_UNREAD)
+            *gpu_reading(sample, field) = gpu_get(&gpu->slow, field);
+}
+
+/* A lost GPU says so to every question. */
+static enum reading_state state_of(const struct gpu_sample *s)
+{
+    bool lost = s->sm_clock.state == READING_LOST && s->memory_used.state == READING_LOST;
+    return lost ? READING_LOST : READING_KNOWN;
+}
+
+static void say_device(const struct nvml_worker *w, struct driver_message *m, const struct gpu_facts *facts)
+{
+    struct machine_device *d = &m->device;
+    m->kind = DRIVER_DEVICE;
+    d->facts = *facts;
+    d->vendor = VENDOR_NVIDIA;
+    snprintf(d->driver, sizeof d->driver, "nvidia");
+    snprintf(d->key, sizeof d->key, "%s", facts->uuid[0] ? facts->uuid : facts->bus);
+    driver_say(w->fd, m);
+}
+
+static void say_instances(const struct nvml_worker *w, const struct gpu *gpu, uint32_t parent)
+{
+    for (size_t i = 0; i < gpu->instance_count; i++) {
+        const struct instance *instance = &gpu->instances[i];
+        struct driver_message m = {.device = {.id = (int64_t)i, .parent = parent, .state = READING_KNOWN}};
+        nvml_sample(&w->nvml, instance->device, NVML_LIGHT, &m.device.sample);
+        gpu_missing(&m.device.sample, gpu_sample_fields, READING_UNSUPPORTED);
+        gpu_missing(&m.device.detail, machine_detail_fields, READING_UNSUPPORTED);
+        struct gpu_facts facts = instance->facts;
+        snprintf(facts.bus, sizeof facts.bus, "%s", gpu->facts.bus);
+        say_device(w, &m, &facts);
+    }
+}
+
+static uint32_t row_of(const struct gpu *gpu, uint32_t row, const struct nvml_listed *l)
+{
+    for (size_t i = 0; i < gpu->instance_count; i++)
+        if (gpu->instances[i].gpu_instance == l->gpu_instance &&
+            gpu->instances[i].compute_instance == l->compute_instance)
+            return row + 1 + (uint32_t)i;
+    return row;
+}
+
+static void read_processes(const struct nvml_worker *w, struct gpu *gpu, int64_t now)
+{
+    if (w->no_processes || (gpu->processes_ns && now - gpu->processes_ns < processes_age))
+        return;
+    gpu->listed = nvml_processes(&w->nvml, gpu->device, &gpu->processes, driver_unix_ns(), &gpu->list);
+    gpu->processes_ns = now;
+}
+
+static void say_processes(const struct nvml_worker *w, const struct gpu *gpu, uint32_t row)
+{
+    vec_each (&gpu->list, l) {
+        struct driver_message m = {.kind = DRIVER_PROCESS, .process = l->process};
+        m.process.device = row_of(gpu, row, l);
+        driver_say(w->fd, &m);
+    }
+}
+
+/* Sends a GPU, its instances and its processes. row: of the answer; returns the row after them. */
+static uint32_t say_gpu(struct nvml_worker *w, struct gpu *gpu, int64_t now, uint32_t row)
+{
+    struct driver_message m = {.device = {.id = gpu->id, .parent = NONE}};
+    if (!gpu->facts_ns || now - gpu->facts_ns >= facts_age) {
+        read_facts(&w->nvml, gpu->device, &gpu->facts);
+        find_instances(&w->nvml, gpu);
+        gpu->facts_ns = now;
+    }
+    read_sample(&w->nvml, gpu, now, &m.device.sample);
+    m.device.state = state_of(&m.device.sample);
+    if (m.device.state == READING_KNOWN) {
+        nvml_detail(&w->nvml, gpu->device, &gpu->detail, &m.device.sample, &m.device.detail);
+        read_processes(w, gpu, now);
+        if (w->no_processes || gpu->listed != READING_KNOWN)
+            m.device.detail.memory_unseen =
+                reading_missing(w->no_processes ? READING_UNSUPPORTED : gpu->listed);
+    } else {
+        gpu_missing(&m.device.detail, machine_detail_fields, m.device.state);
+        gpu->list.count = 0;
+        w->state = READING_LOST;
+    }
+    say_device(w, &m, &gpu->facts);
+    say_instances(w, gpu, row);
+    say_processes(w, gpu, row);
+    return row + 1 + (uint32_t)gpu->instance_count;
+}
+
+/* A GPU that was lost is looked for again now and then, not harder. */
+static void look_for_lost(struct nvml_worker *w, int64_t now)
+{
+    if (w->state != READING_LOST)
+        return;
+    w->state = READING_KNOWN;
+    if (now - w->looked_ns >= look_age)
+        close_library(w);
+}
+
+void machine_nvml_run(int fd, const void *context)
+{
+    const struct driver_context *options = context;
+    /* Too large for a stack: a worker has one for good. */
+    struct nvml_worker *w = mem_zalloc(1, sizeof *w);
+    w->fd = fd;
+    w->no_processes = options->no_processes;
+    if (options->root[0]) {
+        snprintf(w->sysfs, sizeof w->sysfs, "%s/sys", options->root);
+        w->sysfs_root = w->sysfs;
+    }
+    while (driver_wait(fd)) {
+        int64_t now = driver_now_ns();
+        uint32_t row = 0;
+        look_for_lost(w, now);
+        look(w, now);
+        for (size_t i = 0; w->is_open && i < w->count; i++)
+            row = say_gpu(w, &w->gpus[i], now, row);
+        driver_end(fd, w->is_open ? READING_KNOWN : w->state, w->nvml.driver);
+    }
+    close_library(w);
+    free(w);
+}
