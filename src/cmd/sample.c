@@ -220,7 +220,7 @@ static int64_t next_beat(struct sampling *s, int64_t beat)
     return beat + (1 + missed) * s->interval;
 }
 
-static void add_text(struct sampling *s, struct str *out, int64_t number)
+static void put_text(struct sampling *s, int64_t number)
 {
     enum { LINES_A_HEADER = 20 };
     struct screen screen;
@@ -233,7 +233,6 @@ static void add_text(struct sampling *s, struct str *out, int64_t number)
         machine_text_line(&screen, &s->sample, number % LINES_A_HEADER == 0);
     screen_flush(&screen);
     screen_release(&screen);
-    (void)out;
 }
 
 static int write_sample(struct sampling *s, int64_t number, struct err *err)
@@ -246,7 +245,7 @@ static int write_sample(struct sampling *s, int64_t number, struct err *err)
             machine_csv_header(&out, s->choice.rows, &s->choice.columns);
         machine_csv(&out, &s->sample, s->choice.rows, &s->choice.columns);
     } else {
-        add_text(s, &out, number);
+        put_text(s, number);
     }
     fwrite(str_text(&out), 1, out.len, s->out);
     str_release(&out);
@@ -284,7 +283,7 @@ static int sample_all(struct sampling *s, struct err *err)
         beat = next_beat(s, beat);
     }
     if (s->missed && !s->cli->globals.quiet)
-        fprintf(stderr, _("warplight: %s\n"), _("some samples came too late and were left out"));
+        fprintf(stderr, _("warplight: %lld samples came too late and were left out\n"), (long long)s->missed);
     return rc;
 }
 

@@ -195,7 +195,7 @@ static void device_columns(struct grid_column columns[DEVICE_COLUMNS])
         {.head = _("SMs"), .right = true, .optional = true},
         {.head = _("memory"), .right = true, .optional = true},
         {.head = _("power"), .right = true, .optional = true},
-        {.head = _("heat"), .right = true, .optional = true},
+        {.head = _("temperature"), .right = true, .optional = true},
         {.head = _("clock"), .right = true, .optional = true},
         {.head = _("slowed by"), .flexible = true, .optional = true},
     };
@@ -205,29 +205,33 @@ static void device_columns(struct grid_column columns[DEVICE_COLUMNS])
 /* ---- parts of the page -----------------------------------------------------------------------------------
  */
 
+/* The value, or a dash. text keeps it. */
+static struct value text_of(struct str *text)
+{
+    return value_text(text->len ? str_text(text) : DASH);
+}
+
 static void put_host(struct screen *s, const struct machine_host *host)
 {
-    struct str text = {0};
-    const struct reading *loads[] = {&host->load_1, &host->load_5, &host->load_15};
-    str_addf(&text, "%s", host->name[0] ? host->name : _("host"));
-    for (int i = 0; i < 3 && reading_is_known(*loads[i]); i++) {
-        str_puts(&text, i ? " " : _(", load "));
-        gpu_text_add(&text, GPU_HUNDREDTHS, loads[i]->value);
+    const struct reading loads[] = {host->load_1, host->load_5, host->load_15};
+    struct str load = {0}, cpu = {0}, memory = {0}, swap = {0}, line = {0};
+    for (int i = 0; i < 3 && reading_is_known(loads[i]); i++) {
+        str_puts(&load, i ? " " : "");
+        gpu_text_add(&load, GPU_HUNDREDTHS, loads[i].value);
     }
-    if (reading_is_known(host->cpu_busy)) {
-        str_puts(&text, _(", CPU "));
-        gpu_text_add(&text, GPU_PERMILLE, host->cpu_busy.value);
-    }
-    if (reading_is_known(host->memory_used)) {
-        str_puts(&text, _(", memory "));
-        add_of(&text, GPU_BYTES, host->memory_used, host->memory);
-    }
-    if (reading_is_known(host->swap_used) && host->swap_used.value > 0) {
-        str_puts(&text, _(", swap "));
-        add_of(&text, GPU_BYTES, host->swap_used, host->swap);
-    }
-    screen_wrap(s, STYLE_PLAIN, str_text(&text), 0, GAP);
-    str_release(&text);
+    add_reading(&cpu, GPU_PERMILLE, host->cpu_busy);
+    add_of(&memory, GPU_BYTES, host->memory_used, host->memory);
+    add_of(&swap, GPU_BYTES, host->swap_used, host->swap);
+    struct msg msg = msg_make(N_("{0}: load {1}; CPUs {2} busy; host memory {3}; swap {4}"),
+                              value_text(host->name[0] ? host->name : DASH), text_of(&load), text_of(&cpu),
+                              text_of(&memory), text_of(&swap));
+    msg_render(&line, &msg, true, 0);
+    screen_wrap(s, STYLE_PLAIN, str_text(&line), 0, GAP);
+    str_release(&load);
+    str_release(&cpu);
+    str_release(&memory);
+    str_release(&swap);
+    str_release(&line);
 }
 
 static void put_devices(struct screen *s, const struct machine_sample *sample)
@@ -474,10 +478,11 @@ static void put_fixed(struct screen *s, const char *const texts[], const int wid
 void machine_text_line(struct screen *s, const struct machine_sample *sample, bool header)
 {
     enum { COLUMNS = 9 };
-    static const int widths[COLUMNS] = {10, 4, 7, 7, 20, 16, 7, 9, 0};
+    static const int widths[COLUMNS] = {10, 4, 6, 6, 19, 13, 11, 9, 0};
     if (header) {
-        const char *const heads[COLUMNS] = {_("time"),  _("GPU"),  _("in use"), _("SMs"),      _("memory"),
-                                            _("power"), _("heat"), _("clock"),  _("slowed by")};
+        const char *const heads[COLUMNS] = {_("time"),        _("GPU"),    _("in use"),
+                                            _("SMs"),         _("memory"), _("power"),
+                                            _("temperature"), _("clock"),  _("slowed by")};
         put_fixed(s, heads, widths, COLUMNS);
     }
     vec_each (&sample->devices, d) {
