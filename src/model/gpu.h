@@ -78,6 +78,9 @@ enum gpu_unit {
     X(power_brake_time, "power_brake_ns", GPU_NS, GPU_TOTAL, N_("clocks held by power brake"))               \
     X(sync_boost_time, "sync_boost_ns", GPU_NS, GPU_TOTAL, N_("clocks held by boost group"))
 
+/* PCI ids of the vendors. */
+enum { PCI_NVIDIA = 0x10de, PCI_AMD = 0x1002, PCI_INTEL = 0x8086 };
+
 enum { GPU_NAME_BYTES = 96, GPU_UUID_BYTES = 96, GPU_BUS_BYTES = 32, GPU_VBIOS_BYTES = 32 };
 
 /* Texts are "" where they are not known. */

@@ -15,8 +15,6 @@
 #include "model/machine.h"
 #include "model/profile.h"
 
-enum { PCI_NVIDIA = 0x10de, PCI_AMD = 0x1002, PCI_INTEL = 0x8086 };
-
 /* A display, 3D or processing controller on the PCI bus, with or without a driver. */
 struct setup_gpu {
     const char *bus; /* "0000:3b:00.0" */

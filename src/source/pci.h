@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "model/gpu.h"
+
 enum { PCI_BUS_BYTES = 32, PCI_MOST_GPUS = 64 };
 
 struct pci_gpu {
@@ -12,8 +14,6 @@ struct pci_gpu {
     unsigned vendor, id;     /* 0x10de, … */
     bool awake;              /* false also where the system does not tell */
 };
-
-enum { PCI_NVIDIA = 0x10de, PCI_AMD = 0x1002, PCI_INTEL = 0x8086 };
 
 /* Display and 3D controllers of these three vendors under sysfs (NULL: WARPLIGHT_SYSFS, else /sys), in the
  * order of their addresses. Returns how many, at most most. */
