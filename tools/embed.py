@@ -4,6 +4,7 @@
     embed.py blob SYMBOL FILE OUTPUT        const unsigned char SYMBOL[]; const size_t SYMBOL_size;
     embed.py pages FOLDER OUTPUT DEPFILE    const struct page pages[] of FOLDER/*.md (see cmd/pages.h)
     embed.py terms FILE OUTPUT              const struct term terms[] of a table (see cmd/terms.h)
+    embed.py table NAME FILE OUTPUT         const struct know_NAME know_NAMEs[] of a table (see know/know.h)
 """
 import pathlib
 import sys
@@ -66,9 +67,30 @@ def terms(source, output):
     pathlib.Path(output).write_text("".join(out))
 
 
+NUMBERS = {"code", "confidence", "bit"}
+
+
+def table(name, source, output):
+    """A tab-separated table; its heading names the fields of the struct. Every row says where it is from and when."""
+    head, *lines = pathlib.Path(source).read_text("utf-8").splitlines()
+    columns = head.split("\t")
+    out = [f'#include "know/know.h"\n\nconst struct know_{name} know_{name}s[] = {{\n']
+    for number, line in enumerate(lines, 2):
+        cells = line.split("\t")
+        if len(cells) != len(columns):
+            sys.exit(f"{source}:{number}: {len(cells)} cells, not {len(columns)}")
+        row = dict(zip(columns, cells))
+        if not row["source"] or not row["date"]:
+            sys.exit(f"{source}:{number}: source and date are missing")
+        out.append("{" + ",\n".join(f".{column} = {cell if column in NUMBERS else literal(cell)}"
+                                    for column, cell in row.items()) + "},\n")
+    out.append(f"}};\nconst size_t know_{name}_count = {len(lines)};\n")
+    pathlib.Path(output).write_text("".join(out))
+
+
 def main():
     mode, *rest = sys.argv[1:]
-    {"blob": blob, "pages": pages, "terms": terms}[mode](*rest)
+    {"blob": blob, "pages": pages, "terms": terms, "table": table}[mode](*rest)
 
 
 main()

@@ -1,10 +1,12 @@
 /* What doctor found, for people and machines. */
+#include <string.h>
+
 #include "base/i18n.h"
 #include "base/json_write.h"
 #include "base/utf8.h"
 #include "view/text.h"
 
-enum { INDENT = 2, DETAIL = 4, CODE_WIDTH = 10, DEVICE_WIDTH = 26, COUNT_WIDTH = 8 };
+enum { INDENT = 2, DETAIL = 4, CODE_WIDTH = 12, DEVICE_WIDTH = 26, COUNT_WIDTH = 8 };
 
 /* ---- text ---------------------------------------------------------------------------------------------- */
 
@@ -83,7 +85,7 @@ static void put_event(struct screen *s, const struct event *event)
     if (!event->root)
         str_puts(&text, _("(follows another) "));
     str_puts(&text, event->meaning.plain ? event->meaning.local : "");
-    if (event->first && event->last)
+    if (event->first && event->last && strcmp(event->first, event->last) != 0)
         str_addf(&text, "; %s … %s", event->first, event->last);
     else if (event->first)
         str_addf(&text, "; %s", event->first);

@@ -2,7 +2,8 @@
 """Includes follow the direction of the layers.
 
     base <- capture <- inject
-    base <- model <- {source, import, symbol, know, archive, analyze} <- {view, export} <- cmd
+    base <- model <- {source, import, symbol, archive, analyze} <- {view, export} <- cmd
+    base <- know <- whoever is above model: constants of the field, which know nothing of a run
     capture <- {source, import}: whoever reads what the injected library wrote
 """
 import posixpath
@@ -11,18 +12,19 @@ import sys
 
 from source import c_files, finish, text
 
-MIDDLE = {"source", "import", "symbol", "know", "archive", "analyze"}
+MIDDLE = {"source", "import", "symbol", "archive", "analyze"}
 ALLOWED = {
     "base": set(),
     "capture": {"base"},
     "inject": {"base", "capture"},
     "model": {"base"},
-    **{folder: {"base", "model"} for folder in MIDDLE},
-    "source": {"base", "model", "capture"},
-    "import": {"base", "model", "capture"},
-    "view": {"base", "model"} | MIDDLE,
-    "export": {"base", "model"} | MIDDLE,
-    "cmd": {"base", "model", "capture", "view", "export"} | MIDDLE,
+    "know": {"base"},
+    **{folder: {"base", "know", "model"} for folder in MIDDLE},
+    "source": {"base", "know", "model", "capture"},
+    "import": {"base", "know", "model", "capture"},
+    "view": {"base", "know", "model"} | MIDDLE,
+    "export": {"base", "know", "model"} | MIDDLE,
+    "cmd": {"base", "know", "model", "capture", "view", "export"} | MIDDLE,
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
 
