@@ -13,6 +13,8 @@ import sys
 import tempfile
 import unittest
 
+from sanitized import preload
+
 WARPLIGHT, INJECT, CUPTI = (os.path.abspath(path) for path in sys.argv[1:4])
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "host_program.py")
 
@@ -21,13 +23,6 @@ def line_of(text):
     """The line of the program that holds this text."""
     with open(PROGRAM, encoding="utf-8") as source:
         return next(number for number, line in enumerate(source, 1) if text in line)
-
-
-def sanitizer():
-    """The run-time library of the sanitizer that the injected library was built with: Python has to load it first."""
-    needed = subprocess.run(["ldd", INJECT], stdout=subprocess.PIPE, text=True).stdout
-    found = re.search(r"=> (\S*/lib[at]san\S*)", needed)
-    return found and found.group(1)
 
 
 def interpreters():
@@ -67,9 +62,7 @@ class HostSampling(unittest.TestCase):
                               text=True, timeout=120, cwd=self.folder.name)
 
     def record(self, *target, options=()):
-        runtime = sanitizer()
-        preload = ["env", f"LD_PRELOAD={runtime}"] if runtime else []
-        out = self.run_tool("record", "--no-report", "--force", "-o", self.file, *options, "--", *preload, *target)
+        out = self.run_tool("record", "--no-report", "--force", "-o", self.file, *options, "--", *preload(INJECT), *target)
         self.assertEqual(out.returncode, 0, out.stderr)
         return out
 
@@ -120,7 +113,7 @@ class HostSampling(unittest.TestCase):
         named = {int(line) for line in re.findall(re.escape(PROGRAM) + r":(\d+): Preprocess\.normalise", evidence)}
         self.assertTrue(named and named <= lines, evidence)
 
-    def test_the_native_function_under_a_python_frame_is_told(self):
+    def tells_of_copying(self):
         self.record(PYTHON, PROGRAM, "copy")
         facts = {fact["key"]: fact["value"] for fact in self.info()["facts"]}
         if "native_functions_why" in facts:
@@ -128,9 +121,12 @@ class HostSampling(unittest.TestCase):
         report = self.report()
         found = [self.finding(report, identity) for identity in ("idle-host-compute", "idle-host-wait")]
         evidence = [item["text"] for finding in found if finding for item in finding["evidence"]]
-        self.assertTrue(any(re.search(re.escape(PROGRAM) + r":\d+: copy, mostly inside lib\S+", text) or
-                            re.search(r"waiting for a CPU, called from " + re.escape(PROGRAM), text)
-                            for text in evidence), evidence)
+        return any(re.search(re.escape(PROGRAM) + r":\d+: copy, mostly inside lib\S+", text) or
+                   re.search(r"waiting for a CPU, called from " + re.escape(PROGRAM), text) for text in evidence)
+
+    def test_the_native_function_under_a_python_frame_is_told(self):
+        # These are samples, and the kernel gives few of them on a machine that has more to do than it can.
+        self.assertTrue(any(self.tells_of_copying() for _ in range(4)))
 
     def test_spans_of_host_threads_and_the_period_are_in_the_recording(self):
         self.record(PYTHON, PROGRAM, "read", options=("--host-sampling", "100"))

@@ -11,6 +11,8 @@ import sys
 import tempfile
 import unittest
 
+from sanitized import preload
+
 WARPLIGHT, INJECT, CUPTI, APP = (os.path.abspath(path) for path in sys.argv[1:5])
 NAME = os.path.basename(APP)
 
@@ -24,7 +26,7 @@ def run_tool(folder, *arguments):
 
 
 def record(folder, app, mode):
-    out = run_tool(folder, "record", "--no-report", "--force", "-o", "run.wlt", "--", app, mode)
+    out = run_tool(folder, "record", "--no-report", "--force", "-o", "run.wlt", "--", *preload(INJECT), app, mode)
     assert out.returncode == 0, out.stderr
     info = json.loads(run_tool(folder, "info", "--format", "json", "run.wlt").stdout)["files"][0]
     return info, {fact["key"]: fact["value"] for fact in info["facts"]}
