@@ -227,6 +227,34 @@ static void check_persistence(struct diagnosis *d, const struct setup *s, const 
                                    name_of(device));
 }
 
+/* Who has a GPU open, by the descriptors of processes: told also while GPUs sleep, and where the driver knows
+ * other process numbers. */
+static void check_users(struct diagnosis *d, const struct setup *s)
+{
+    size_t others = 0;
+    vec_each (&s->owners, owner)
+        others += owner->pid != s->pid;
+    if (others == 0)
+        return;
+    struct check *check = diagnosis_check(d, "gpu-users", CHECK_OK, 0.9);
+    check->title = diagnosis_words(d, N_("processes that have a GPU open: %zu"), others);
+    vec_each (&s->owners, owner) {
+        char where[64];
+        snprintf(where, sizeof where, "pid %lld", (long long)owner->pid);
+        struct str text = {0};
+        str_addf(&text, "%s, %s", owner->name, owner->node);
+        if (owner->pid != s->pid)
+            diagnosis_evidence(d, check, where, str_text(&text));
+        str_release(&text);
+    }
+    if (s->hidden_processes > 0) {
+        struct str text = {0};
+        str_addf(&text, "%lld", (long long)s->hidden_processes);
+        diagnosis_evidence(d, check, "processes that may not be looked at", str_text(&text));
+        str_release(&text);
+    }
+}
+
 /* Why the driver was not asked, or did not answer. */
 static void check_answer(struct diagnosis *d, const struct setup *s)
 {
@@ -255,8 +283,27 @@ static void check_answer(struct diagnosis *d, const struct setup *s)
     }
 }
 
+/* What the driver said of faults is in the kernel's log alone. */
+static void check_kernel_log(struct diagnosis *d, const struct setup *s)
+{
+    if (s->kernel_log_error < 0)
+        return;
+    struct check *check = diagnosis_check(d, "kernel-log", s->kernel_log_error ? CHECK_UNKNOWN : CHECK_OK, 1);
+    if (s->kernel_log_error) {
+        check->title =
+            diagnosis_words(d, N_("the kernel log may not be read: past faults (Xid) are not known"));
+        check->action = *s->container ? diagnosis_words(d, N_("on the host: sudo dmesg | warplight doctor -"))
+                                      : diagnosis_words(d, N_("as root: dmesg | warplight doctor -"));
+        diagnosis_evidence(d, check, "/dev/kmsg", strerror(s->kernel_log_error));
+    } else {
+        check->title = diagnosis_words(d, N_("the kernel log was read"));
+    }
+}
+
 void setup_check_health(struct diagnosis *d, const struct setup *s)
 {
+    check_kernel_log(d, s);
+    check_users(d, s);
     check_answer(d, s);
     for (size_t row = 0; row < s->sample.devices.count; row++) {
         const struct machine_device *device = &s->sample.devices.at[row];

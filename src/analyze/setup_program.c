@@ -227,44 +227,46 @@ static enum code_fit best_fit(const struct setup_image *image, int32_t cc)
     return best;
 }
 
-static void check_images(struct diagnosis *d, const struct setup *s, const struct machine_device *device)
+static enum code_fit fit_of(const struct setup_image *image, int32_t cc)
+{
+    return image->codes.count ? best_fit(image, cc) : FIT_NOT_ASKED;
+}
+
+/* One check of all files that fit in the same way; its title names the first. */
+static void check_images(struct diagnosis *d, const struct setup *s, const struct machine_device *device,
+                         enum code_fit wanted)
 {
     int32_t cc = (int32_t)device->facts.compute_capability.value;
-    size_t fine = 0;
+    struct check *check = NULL;
     struct str text = {0};
     vec_each (&s->images, image) {
-        enum code_fit fit = image->codes.count ? best_fit(image, cc) : FIT_RUNS;
-        fine += image->codes.count && fit != FIT_NO;
-        if (fit == FIT_RUNS)
+        const char *slash = strrchr(image->path, '/'), *name = slash ? slash + 1 : image->path;
+        if (fit_of(image, cc) != wanted)
             continue;
-        struct check *check =
-            diagnosis_check(d, "program-architecture", fit == FIT_NO ? CHECK_FAIL : CHECK_WARN, 0.9);
-        const char *name = strrchr(image->path, '/') ? strrchr(image->path, '/') + 1 : image->path;
-        str_cut(&text, 0);
-        list_architectures(&text, image);
-        diagnosis_evidence(d, check, image->path, str_text(&text));
-        diagnosis_evidence(d, check, device->facts.bus, device->facts.name);
-        if (fit == FIT_NO) {
+        if (!check && wanted == FIT_NO) {
+            check = diagnosis_check(d, "program-architecture", CHECK_FAIL, 0.9);
             check->title = diagnosis_words(d, N_("%s holds no code for this GPU (sm_%d)"), name, (int)cc);
             check->meaning = diagnosis_words(
                 d, N_("Its kernels fail with \"no kernel image is available for execution on the device\"."));
-            check->action =
-                diagnosis_words(d, N_("install a build of it for sm_%d, or compile it for that"), (int)cc);
-        } else {
+        } else if (!check && wanted == FIT_COMPILES) {
+            check = diagnosis_check(d, "program-architecture", CHECK_WARN, 0.9);
             check->title = diagnosis_words(d, N_("%s is compiled anew for this GPU (sm_%d) by the driver"),
                                            name, (int)cc);
             check->meaning =
                 diagnosis_words(d, N_("It holds PTX only: the first start takes long, and kernels "
                                       "may be slower."));
+        } else if (!check) {
+            check = diagnosis_check(d, "program-architecture", CHECK_OK, 0.95);
+            check->title = diagnosis_words(d, N_("%s holds code for this GPU (sm_%d)"), name, (int)cc);
+        }
+        if (wanted != FIT_RUNS)
             check->action =
                 diagnosis_words(d, N_("install a build of it for sm_%d, or compile it for that"), (int)cc);
-        }
+        str_cut(&text, 0);
+        list_architectures(&text, image);
+        diagnosis_evidence(d, check, image->path, str_text(&text));
     }
     str_release(&text);
-    if (fine > 0) {
-        struct check *check = diagnosis_check(d, "program-architecture", CHECK_OK, 0.95);
-        check->title = diagnosis_words(d, N_("files with code for this GPU (sm_%d): %zu"), (int)cc, fine);
-    }
 }
 
 /* Once for each kind of GPU. */
@@ -276,12 +278,38 @@ static void check_architectures(struct diagnosis *d, const struct setup *s)
         bool seen = !reading_is_known(cc) || device->vendor != VENDOR_NVIDIA;
         for (size_t j = 0; j < i; j++)
             seen |= s->sample.devices.at[j].facts.compute_capability.value == cc.value;
-        if (!seen)
-            check_images(d, s, device);
+        if (seen)
+            continue;
+        check_images(d, s, device, FIT_NO);
+        check_images(d, s, device, FIT_COMPILES);
+        check_images(d, s, device, FIT_RUNS);
     }
 }
 
 /* ---- limits -------------------------------------------------------------------------------------------- */
+
+static void add_limit(struct diagnosis *d, struct check *check, const char *where, int64_t value)
+{
+    struct str text = {0};
+    if (value == LIMIT_NONE)
+        str_puts(&text, "unlimited");
+    else if (value >= 0)
+        str_addf(&text, "%lld", (long long)value);
+    if (text.len)
+        diagnosis_evidence(d, check, where, str_text(&text));
+    str_release(&text);
+}
+
+static void list_limits(struct diagnosis *d, const struct setup *s)
+{
+    if (s->memlock == LIMIT_UNKNOWN && s->nofile == LIMIT_UNKNOWN)
+        return;
+    struct check *check = diagnosis_check(d, "limits", CHECK_OK, 1);
+    check->title = diagnosis_words(d, N_("limits of the program"));
+    add_limit(d, check, "max locked memory", s->memlock);
+    add_limit(d, check, "max open files", s->nofile);
+    add_limit(d, check, "/dev/shm", s->shm_bytes);
+}
 
 static void check_limits(struct diagnosis *d, const struct setup *s)
 {
@@ -326,4 +354,5 @@ void setup_check_program(struct diagnosis *d, const struct setup *s)
     check_torch(d, s);
     check_architectures(d, s);
     check_limits(d, s);
+    list_limits(d, s);
 }

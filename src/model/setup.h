@@ -90,13 +90,14 @@ struct setup {
     bool has_fabric_manager, has_persistence_daemon, has_mps; /* processes that can be seen */
 
     const char *container;        /* "docker", "podman", "kubernetes", "lxc", …; "" none seen */
+    int kernel_log_error;         /* errno of reading it; -1: not tried */
     const char *preload;          /* /etc/ld.so.preload */
-    int64_t profiling_admin_only; /* RmProfilingAdminOnly; -1 not told */
+    int64_t profiling_admin_only; /* RmProfilingAdminOnly; UNKNOWN */
     int64_t perf_event_paranoid, ptrace_scope; /* UNKNOWN where not told */
     uint64_t capabilities;                     /* effective, of the program */
     bool has_capabilities;
     int64_t memlock, nofile; /* soft limits; enum setup_limit */
-    int64_t shm_bytes;       /* size of /dev/shm; -1 */
+    int64_t shm_bytes;       /* size of /dev/shm; UNKNOWN */
 
     const char *toolkit, *toolkit_path;          /* "13.0" */
     const char *torch, *torch_cuda, *torch_path; /* "2.11.0+cu130", "13.0"; torch_cuda "" for CPU-only */

@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""`warplight doctor` of the machine that it runs on: recorded ones, and a driver that is a fake.
+
+    python3 tests/fake/test_doctor.py WARPLIGHT MACHINES FAKE_NVML
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from machines import machines
+
+WARPLIGHT, MACHINES, NVML = (os.path.abspath(path) for path in sys.argv[1:4])
+RANK = {"none": -1, "ok": 0, "unknown": 1, "warn": 2, "fail": 3}
+HEALTHY_END = 60  # seconds
+# The GPU of the fake library is at 3b:00.0.
+GPU = "/sys/bus/pci/devices/0000:3b:00.0/"
+
+
+class Doctor(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.root = self.folder.name + "/root"
+        os.mkdir(self.root)
+
+    def write(self, path, text):
+        os.makedirs(os.path.dirname(self.root + path), exist_ok=True)
+        with open(self.root + path, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def fake_gpu(self, status="active"):
+        for name, text in (("vendor", "0x10de"), ("class", "0x030200"), ("power/runtime_status", status)):
+            self.write(GPU + name, text + "\n")
+        os.makedirs(self.root + "/sys/bus/pci/drivers/nvidia", exist_ok=True)
+        os.symlink("../../drivers/nvidia", self.root + GPU + "driver")
+        self.write("/proc/driver/nvidia/version", "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.159.04  x\n")
+        self.write("/sys/module/nvidia/version", "580.159.04\n")
+        for node in ("nvidia0", "nvidiactl", "nvidia-uvm"):
+            self.write("/dev/" + node, "")
+
+    def run_it(self, *arguments, lang="en", **extra):
+        keep = {key: value for key, value in os.environ.items() if key not in ("LANG", "LC_ALL", "LANGUAGE")}
+        return subprocess.run((WARPLIGHT, "doctor", *arguments), capture_output=True, text=True, check=False,
+                              timeout=HEALTHY_END,
+                              env={**keep, "WARPLIGHT_ROOT": self.root, "WARPLIGHT_LANG": lang, **extra})
+
+    def checks(self, *arguments, **extra):
+        out = self.run_it("--format", "json", *arguments, **extra)
+        self.assertIn(out.returncode, (0, 1), out.stderr)
+        self.assertEqual(out.stderr, "")
+        found = json.loads(out.stdout)
+        self.assertEqual(found["schema"], "warplight.doctor/1")
+        statuses = {}
+        for check in found["checks"]:
+            before = statuses.get(check["id"], "none")
+            statuses[check["id"]] = max(before, check["status"], key=RANK.get)
+        self.assertEqual(out.returncode, "fail" in statuses.values())
+        self.events = found["events"]
+        return statuses
+
+    def test_recorded_machines_get_their_answer(self):
+        for machine in machines(MACHINES):
+            if machine.name not in ("desktop", "mismatch", "no-gpu", "wsl", "amd"):
+                continue
+            with self.subTest(machine.name), tempfile.TemporaryDirectory() as self.root:
+                machine.unpack(self.root)
+                found = self.checks()
+                self.assertEqual({check: found.get(check, "none") for check in machine.expected}, machine.expected)
+
+    def test_both_languages_say_the_same_ids(self):
+        self.fake_gpu()
+        english, chinese = self.run_it(), self.run_it(lang="zh_CN")
+        ids = [line.split("[")[-1] for line in english.stdout.splitlines() if line.endswith("]")]
+        self.assertGreater(len(ids), 4)
+        self.assertEqual(ids, [line.split("[")[-1] for line in chinese.stdout.splitlines() if line.endswith("]")])
+        self.assertNotEqual(english.stdout, chinese.stdout)
+
+    def test_a_driver_that_answers_is_judged(self):
+        self.fake_gpu()
+        found = self.checks(WARPLIGHT_NVML=NVML)
+        self.assertNotIn("driver-answer", found)
+        self.assertEqual(found["gpu-memory-errors"], "fail")  # a remapping is pending
+        self.assertEqual(found["gpu-clocks"], "warn")  # heat
+        self.assertEqual(found["gpu-link"], "ok")
+        self.assertEqual(found["compute-mode"], "ok")
+
+    def test_a_driver_that_hangs_is_said_to_and_waited_for_no_longer(self):
+        self.fake_gpu()
+        found = self.checks(WARPLIGHT_NVML=NVML, FAKE_NVML_HANG="nvmlDeviceGetPowerUsage")
+        self.assertIn(found["driver-answer"], ("fail", "unknown"))
+        self.assertEqual(found["driver-loaded"], "ok")
+
+    def test_a_driver_that_crashes_or_refuses_takes_nothing_along(self):
+        self.fake_gpu()
+        for extra in ({"FAKE_NVML_CRASH": "nvmlDeviceGetPowerUsage"}, {"FAKE_NVML_CODES": "nvmlInit_v2=18"},
+                      {"FAKE_NVML_CODES": "nvmlInit_v2=4"}):
+            found = self.checks(WARPLIGHT_NVML=NVML, **extra)
+            self.assertIn(found["driver-answer"], ("fail", "unknown"), extra)
+            self.assertEqual(found["device-files"], "ok", extra)
+
+    def test_a_sleeping_gpu_is_left_asleep(self):
+        self.fake_gpu("suspended")
+        log = os.path.join(self.folder.name, "log")
+        found = self.checks(WARPLIGHT_NVML=NVML, FAKE_NVML_LOG=log)
+        self.assertEqual((found["gpu-asleep"], found["driver-answer"]), ("ok", "unknown"))
+        self.assertFalse(os.path.exists(log) and os.path.getsize(log), "the driver was asked")
+
+    def test_the_kernel_log_is_read_or_said_not_to_be(self):
+        self.fake_gpu()
+        self.assertEqual(self.checks()["kernel-log"], "unknown")
+        self.write("/dev/kmsg", "3,1021,1126600412,-;NVRM: Xid (PCI:0000:3b:00): 79, pid=4711, name=python3, "
+                                "GPU has fallen off the bus.\n")
+        found = self.checks()
+        self.assertEqual((found["kernel-log"], found["xid-79"]), ("ok", "fail"))
+        self.assertEqual([event["xid"] for event in self.events], [79])
+
+    def test_a_running_program_is_looked_at(self):
+        self.fake_gpu()
+        self.write("/proc/4711/environ", "CUDA_VISIBLE_DEVICES=-1\0SECRET_TOKEN=hush\0")
+        self.write("/proc/4711/status", "Name:\tpython3\nCapEff:\t0000000000000000\n")
+        self.write("/proc/4711/maps",
+                   "7f0000000000-7f0000001000 r-xp 00000000 08:01 1 /usr/local/cuda/compat/libcuda.so.590.44.01\n"
+                   "7f0000002000-7f0000003000 r-xp 00000000 08:01 2 /opt/cuda/lib64/libcudart.so.14.0.11\n")
+        found = self.checks("--pid", "4711")
+        self.assertEqual((found["gpu-visible"], found["driver-match"], found["runtime-cuda"]),
+                         ("fail", "warn", "fail"))
+        self.assertNotIn("hush", self.run_it("--pid", "4711").stdout)
+
+    def test_a_program_that_is_not_there_is_said_not_to_be(self):
+        self.fake_gpu()
+        self.assertEqual(self.checks("--pid", "4712")["process"], "unknown")
+
+    def test_a_program_that_would_start_is_looked_at(self):
+        self.fake_gpu()
+        packages = "/opt/venv/lib/python3.12/site-packages"
+        self.write(packages + "/torch/version.py", "__version__ = '2.9.1+cpu'\ncuda: Optional[str] = None\n")
+        os.makedirs(self.root + "/opt/venv/bin")
+        self.assertEqual(self.checks("--", "/opt/venv/bin/python", "train.py")["torch-cuda"], "fail")
+
+    def test_what_does_not_go_together_is_refused(self):
+        self.assertEqual(self.run_it("--pid", "1", "dmesg.txt").returncode, 2)
+        self.assertEqual(self.run_it("--pid", "1", "--", "python3").returncode, 2)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
