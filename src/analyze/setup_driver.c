@@ -139,7 +139,9 @@ static void check_libraries(struct diagnosis *d, const struct setup *s)
         return;
     }
     check_one_library(d, s, cuda);
-    check_one_library(d, s, library_of(s, "libnvidia-ml.so", "libnvidia-ml.so.1"));
+    const struct setup_library *ml = library_of(s, "libnvidia-ml.so", "libnvidia-ml.so.1");
+    if (ml && strcmp(ml->version, cuda->version) != 0) /* else one answer holds for both */
+        check_one_library(d, s, ml);
 }
 
 /* ---- device files -------------------------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 #include "analyze/codes.h"
 #include "analyze/setup_checks.h"
 #include "analyze/visible.h"
+#include "know/know.h"
 
 /* ---- which GPUs ---------------------------------------------------------------------------------------- */
 
@@ -112,31 +113,6 @@ static void check_visible(struct diagnosis *d, const struct setup *s)
 
 /* ---- versions ------------------------------------------------------------------------------------------ */
 
-/* The first driver branch of each CUDA version, and the oldest on which minor-version compatibility lets its
- * programs run. Source: CUDA Toolkit Release Notes 13.2, tables "CUDA Toolkit and Corresponding Driver
- * Versions" and "Minimum Required Driver Version for CUDA Minor Version Compatibility" (2026). */
-static const struct {
-    int branch, cuda; /* cuda: 1000 × major + 10 × minor */
-} branches[] = {
-    {595, 13020}, {590, 13010}, {580, 13000}, {575, 12090}, {570, 12080}, {560, 12060},
-    {555, 12050}, {550, 12040}, {545, 12030}, {535, 12020}, {530, 12010}, {525, 12000},
-    {520, 11080}, {515, 11070}, {510, 11060}, {495, 11050}, {470, 11040}, {465, 11030},
-    {460, 11020}, {455, 11010}, {450, 11000}, {440, 10020}, {418, 10010}, {410, 10000},
-};
-static const int newest_branch = 595;
-
-/* The CUDA version of the driver: its own word, else by its branch; 0 unknown or newer than the table. */
-static int driver_cuda(const struct setup *s)
-{
-    int branch = (int)strtol(s->driver_version, NULL, 10);
-    if (branch > newest_branch)
-        return 0;
-    for (size_t i = 0; i < sizeof branches / sizeof *branches; i++)
-        if (branch >= branches[i].branch)
-            return branches[i].cuda;
-    return 0;
-}
-
 static int parse_cuda(const char *text)
 {
     char *end;
@@ -145,9 +121,40 @@ static int parse_cuda(const char *text)
     return major > 0 && major < 100 && minor >= 0 && minor < 100 ? (int)(major * 1000 + minor * 10) : 0;
 }
 
+/* "570.86.10" against "570.26": as numbers, part by part. */
+static bool is_at_least(const char *version, const char *least)
+{
+    for (;;) {
+        char *end, *least_end;
+        long part = strtol(version, &end, 10), least_part = strtol(least, &least_end, 10);
+        if (part != least_part || *least_end != '.')
+            return part >= least_part;
+        if (*end != '.')
+            return false;
+        version = end + 1;
+        least = least_end + 1;
+    }
+}
+
+/* The CUDA version that the driver brings, as 1000 × major + 10 × minor; 0: not known, as of drivers that are
+ * newer than the table. */
+static int driver_cuda(const struct setup *s)
+{
+    for (size_t i = 0; i < know_cuda_count; i++) {
+        const char *first = know_cudas[i].linux_exact;
+        if (!*first || !is_at_least(s->driver_version, first))
+            continue;
+        bool is_newer = i == 0 && strtol(s->driver_version, NULL, 10) > strtol(first, NULL, 10);
+        return is_newer ? 0 : parse_cuda(know_cudas[i].cuda);
+    }
+    return 0;
+}
+
+/* The driver branch from which on programs of that major version of CUDA run; 0: not known. */
 static int oldest_branch(int major)
 {
-    return major == 13 ? 580 : major == 12 ? 525 : major == 11 ? 450 : 0;
+    const struct know_cuda *cuda = know_cuda_find(major, 0);
+    return cuda ? (int)strtol(cuda->linux_any_minor, NULL, 10) : 0;
 }
 
 static void check_cuda(struct diagnosis *d, const struct setup *s, const char *id, const char *what,

@@ -1,0 +1,89 @@
+#include "cmd/doctor_live.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/setup.h"
+#include "import/logs/logs.h"
+#include "source/kmsg.h"
+#include "source/machine.h"
+#include "source/setup.h"
+#include "symbol/images.h"
+
+/* The program itself, where it is not a script. */
+static void add_program(struct setup *s, const char *program)
+{
+    const char *list = setup_variable(s, "PATH");
+    if (strchr(program, '/')) {
+        vec_new(&s->images)->path = setup_text(s, program);
+        return;
+    }
+    struct str path = {0};
+    while (list && *list) {
+        size_t length = strcspn(list, ":");
+        str_cut(&path, 0);
+        str_add(&path, list, length);
+        str_addf(&path, "/%s", program);
+        struct kernel_code code;
+        if (images_read(str_text(&path), &code, 1)) {
+            vec_new(&s->images)->path = setup_text(s, str_text(&path));
+            break;
+        }
+        list += length + (list[length] == ':');
+    }
+    str_release(&path);
+}
+
+/* Of files of a recorded tree the paths are as they were on its machine. */
+static void read_images(struct setup *s)
+{
+    enum { MOST = 64 };
+    struct kernel_code codes[MOST];
+    struct str path = {0};
+    vec_each (&s->images, image) {
+        str_cut(&path, 0);
+        str_addf(&path, "%s%s", s->root, image->path);
+        size_t count = images_read(str_text(&path), codes, MOST);
+        for (size_t i = 0; i < count; i++)
+            vec_push(&image->codes, codes[i]);
+    }
+    str_release(&path);
+}
+
+/* One look through the sampler, which asks the driver in a process of its own. Files of a recorded tree do
+ * not go with the driver of this machine. */
+static void ask_drivers(struct setup *s)
+{
+    const char *chosen = getenv("WARPLIGHT_NVML");
+    if (*s->root && (!chosen || !*chosen))
+        return;
+    struct machine *machine = machine_open(&(struct machine_options){.root = *s->root ? s->root : NULL});
+    machine_sample_copy(&s->sample, machine_read(machine));
+    machine_close(machine);
+}
+
+/* Of a recorded tree its own copy of the log. */
+static void read_kernel_log(struct setup *s, struct logbook *book)
+{
+    struct str path = {0}, text = {0};
+    str_addf(&path, "%s/dev/kmsg", s->root);
+    s->kernel_log_error = kmsg_read(&text, str_text(&path));
+    if (text.len > 0)
+        logs_read_memory(book, "/dev/kmsg", text.ptr, text.len, NULL);
+    str_release(&path);
+    str_release(&text);
+}
+
+void doctor_live(struct diagnosis *d, struct logbook *book, int64_t pid, const char *program)
+{
+    struct setup s;
+    setup_init(&s);
+    setup_read(&s, &(struct setup_question){.pid = pid, .program = program});
+    if (program)
+        add_program(&s, program);
+    read_images(&s);
+    ask_drivers(&s);
+    read_kernel_log(&s, book);
+    setup_diagnose(d, &s);
+    setup_release(&s);
+}
