@@ -1,10 +1,12 @@
-/* warplight explain: the manual page of a finding, or what a metric or term means, in the terminal. */
+/* warplight explain: the manual page of a finding, or what a metric, a term or an error means, in the
+ * terminal. */
 #include <string.h>
 
 #include "analyze/analyze.h"
 #include "base/i18n.h"
 #include "base/utf8.h"
 #include "cmd/command.h"
+#include "cmd/explain_know.h"
 #include "cmd/pages.h"
 #include "cmd/suggest.h"
 #include "cmd/terms.h"
@@ -207,22 +209,41 @@ static int no_page(const char *term, struct err *err)
     return rc;
 }
 
-static int explain(const struct cli *cli, const char *asked, struct err *err)
+/* ---- look-ups: each prints what it knows of asked, or returns false -------------------------------------
+ */
+
+static bool page_explain(struct screen *s, const char *asked)
 {
     const struct page *page = pages;
     while (page->id && strcmp(page->id, asked) != 0)
         page++;
-    const struct term *term = page->id ? NULL : term_find(asked);
-    if (!page->id && !term)
-        return no_page(asked, err);
+    if (page->id)
+        markdown_print(s, page_text(page));
+    return page->id != NULL;
+}
+
+static bool term_explain(struct screen *s, const char *asked)
+{
+    const struct term *term = term_find(asked);
+    if (term)
+        term_print(s, term, asked);
+    return term != NULL;
+}
+
+/* The first that knows it answers. */
+static bool (*const lookups[])(struct screen *s, const char *asked) = {page_explain, term_explain,
+                                                                       know_explain};
+
+static int explain(const struct cli *cli, const char *asked, struct err *err)
+{
     struct screen s;
     cli_screen(cli, &s, stdout);
     s.width = s.width > TEXT_WIDTH ? TEXT_WIDTH : s.width; /* longer lines are hard to read */
-    if (page->id)
-        markdown_print(&s, page_text(page));
-    else
-        term_print(&s, term, asked);
-    return cli_screen_end(&s, _("standard output"), err);
+    for (size_t i = 0; i < sizeof lookups / sizeof *lookups; i++)
+        if (lookups[i](&s, asked))
+            return cli_screen_end(&s, _("standard output"), err);
+    screen_release(&s);
+    return no_page(asked, err);
 }
 
 static int run_explain(struct cli *cli, const void *values, struct err *err)
@@ -245,20 +266,22 @@ static const struct example examples[] = {
     {"warplight explain gld_efficiency", N_("a metric, by its name in any tool")},
     {"warplight explain long_scoreboard", N_("a reason for which warps wait")},
     {"warplight explain occupancy", N_("a term")},
+    {"warplight explain xid 79", N_("an error of the kernel log")},
+    {"warplight explain \"no kernel image\"", N_("a message of CUDA, PyTorch, NCCL or the driver")},
     {"warplight explain --list", N_("everything that can be explained")},
     {NULL, NULL},
 };
 
-static const char *const see_also[] = {"report", NULL};
+static const char *const see_also[] = {"report", "doctor", NULL};
 
 const struct command command_explain = {
     .name = "explain",
     .synopsis = N_("TERM"),
-    .summary = N_("explain a finding, a metric or a term: what it means and what to do"),
+    .summary = N_("explain a finding, an error, a metric or a term: what it means and what to do"),
     .description = N_(
         "Shows the manual page of a finding: what it means, how it is measured, what usually causes it "
         "and what to do about it; or what a metric of a kernel, a reason to wait or a term means, with its "
-        "formula, its unit and its names in other tools."),
+        "formula, its unit and its names in other tools; or an error: an Xid, a message, a number of CUDA."),
     .options = options,
     .defaults_size = sizeof(struct explain_args),
     .operand_kind = OPERAND_PAGE,

@@ -602,7 +602,22 @@ def kernels():
     save("kernels", "code", json.dumps({"schema": "warplight.kernels/1", "device": None, "kernels": [{"name": "k"}]}))
 
 
+def logs():
+    """Of what people paste: a few of the samples of doctor, and what breaks parsers."""
+    samples = CORPUS.parent.parent / "samples" / "logs"
+    for name in ("xid79-solo", "mig-94", "aer-then-79", "bad-hbm", "nvlink-cuda", "power-brake", "gpuz-hot", "oom-other",
+                 "k8s-seven-of-eight", "amdgpu-ring", "browser-31", "chrome-blocklist"):
+        save("logs", name, (samples / f"{name}.txt").read_bytes())
+    save("logs", "kmsg", "3,1021,1126600412,-;NVRM: Xid (PCI:0000:3b:00): 79, pid='<unknown>', name=<unknown>, x\n3,,,;\n")
+    save("logs", "xml", '<nvidia_smi_log><gpu id="00000000:3B:00.0"><remapped_rows><remapped_row_pending>Yes'
+         "</remapped_row_pending></remapped_rows><a/><b></gpu></nvidia_smi_log>\n<gpu id=\n")
+    save("logs", "dmon", "# gpu pwr sm tviol dbecc\n# Idx W % bool errs\n 0 100 99 1 2\n 0 - - -\n99 1 1 1 1\n# gpu pid\n 0 - -\n")
+    save("logs", "query", "index, pcie.link.width.current, pcie.link.width.max, power.draw [W]\n0, 8, 16, 1\n0, [N/A], , \n0,1\n")
+    save("logs", "deep", "==============NVSMI LOG==============\n" + "".join(" " * n + f"k{n} : v\n" for n in range(40)))
+
+
 if __name__ == "__main__":
+    logs()
     rings()
     streams()
     documents()

@@ -1,0 +1,283 @@
+#include "cmd/explain_know.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/i18n.h"
+#include "know/know.h"
+
+enum { ASKED_MAX = 512, SHORTEST_TEXT = 4, CODE_DIGITS = 6, INDENT = 2 };
+
+/* The question in pieces: "XID 79" is the word xid and the number 79. */
+struct question {
+    const char *text;
+    char word[16];  /* in lower case; "" if there is none before the number */
+    int64_t number; /* -1: none */
+};
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c + 'a' - 'A') : c;
+}
+
+static void question_parse(struct question *q, const char *text)
+{
+    size_t used = 0;
+    const char *at = text;
+    *q = (struct question){.text = text, .number = -1};
+    for (; *at && strchr(" -_.", *at) == NULL && (*at < '0' || *at > '9') && used + 1 < sizeof q->word; at++)
+        q->word[used++] = lower(*at);
+    q->word[used] = '\0';
+    at += strspn(at, " -_#");
+    size_t digits = strspn(at, "0123456789");
+    if (digits > 0 && digits <= CODE_DIGITS && at[digits] == '\0')
+        q->number = strtoll(at, NULL, 10);
+}
+
+static bool asks(const struct question *q, const char *const *words)
+{
+    if (q->number < 0)
+        return false;
+    for (; *words; words++)
+        if (strcmp(q->word, *words) == 0)
+            return true;
+    return false;
+}
+
+/* ---- printing ------------------------------------------------------------------------------------------ */
+
+static const char *say(const char *en, const char *zh)
+{
+    return i18n_lang() == LANG_ZH && *zh ? zh : en;
+}
+
+static void put(struct screen *s, enum style style, const char *label, const char *text)
+{
+    if (!*text)
+        return;
+    struct str line = {0};
+    str_addf(&line, "%s%s", label, text);
+    screen_wrap(s, style, str_text(&line), 0, *label ? INDENT : 0);
+    str_release(&line);
+}
+
+/* The entries of one answer are apart by a blank line. */
+static void put_heading(struct screen *s, const char *name, const char *title)
+{
+    if (s->text.len > 0)
+        screen_newline(s);
+    struct str line = {0};
+    str_addf(&line, "%s — %s", name, title);
+    screen_wrap(s, STYLE_HEADING, str_text(&line), 0, 0);
+    str_release(&line);
+}
+
+static void put_source(struct screen *s, const char *source, const char *date)
+{
+    struct str line = {0};
+    str_addf(&line, "%s (%s)", source, date);
+    put(s, STYLE_DIM, _("Source: "), str_text(&line));
+    str_release(&line);
+}
+
+static void put_actions(struct screen *s, const char *now, const char *repeat)
+{
+    const struct know_action *first = know_action_find(now), *then = know_action_find(repeat);
+    put(s, STYLE_PLAIN, _("Now: "), first ? say(first->en, first->zh) : "");
+    put(s, STYLE_PLAIN, _("If it repeats: "), then ? say(then->en, then->zh) : "");
+}
+
+static void put_xid(struct screen *s, const struct know_xid *xid)
+{
+    struct str name = {0};
+    str_addf(&name, "Xid %lld", (long long)xid->code);
+    put_heading(s, str_text(&name), say(xid->en, xid->zh));
+    put(s, STYLE_PLAIN, "", say(xid->more_en, xid->more_zh));
+    put_actions(s, xid->now, xid->repeat);
+    put(s, STYLE_PLAIN, _("Only a consequence after: "),
+        strcmp(xid->follows, "*") ? xid->follows : _("any other Xid"));
+    put_source(s, xid->source, xid->date);
+    str_release(&name);
+}
+
+static void put_sign(struct screen *s, const struct know_sign *sign)
+{
+    put_heading(s, sign->id, say(sign->title_en, sign->title_zh));
+    put(s, STYLE_PLAIN, "", say(sign->why_en, sign->why_zh));
+    put(s, STYLE_PLAIN, _("Now: "), say(sign->do_en, sign->do_zh));
+    put(s, STYLE_PLAIN, _("If it repeats: "), say(sign->repeat_en, sign->repeat_zh));
+    put(s, STYLE_DIM, _("Known by: "), sign->patterns);
+    put_source(s, sign->source, sign->date);
+}
+
+/* ---- look-ups ------------------------------------------------------------------------------------------ */
+
+static const char *const xid_words[] = {"", "xid", "error", "code", NULL};
+static const char *const sxid_words[] = {"", "sxid", NULL};
+static const char *const cuda_words[] = {"", "error", "cuda", "cudaerror", NULL};
+
+static bool explain_xid(struct screen *s, const struct question *q)
+{
+    const struct know_xid *xid = asks(q, xid_words) ? know_xid_find(q->number) : NULL;
+    if (xid)
+        put_xid(s, xid);
+    else if (strcmp(q->word, "xid") == 0 && q->number >= 0)
+        put_heading(s, q->text, _("newer than this table, or no Xid: see docs.nvidia.com/deploy/xid-errors"));
+    else
+        return false;
+    return true;
+}
+
+static bool explain_sxid(struct screen *s, const struct question *q)
+{
+    const struct know_sxid *sxid = asks(q, sxid_words) ? know_sxid_find(q->number) : NULL;
+    if (!sxid)
+        return false;
+    struct str name = {0};
+    str_addf(&name, "SXid %lld", (long long)sxid->code);
+    put_heading(s, str_text(&name), say(sxid->en, sxid->zh));
+    put_actions(s, sxid->now, sxid->repeat);
+    put_source(s, sxid->source, sxid->date);
+    str_release(&name);
+    return true;
+}
+
+static void put_error(struct screen *s, const struct know_error *error)
+{
+    struct str name = {0};
+    str_addf(&name, "CUDA %lld, %s", (long long)error->code, error->runtime_name);
+    put_heading(s, str_text(&name), error->text);
+    const struct know_sign *sign = know_sign_find(error->sign);
+    if (sign)
+        put_sign(s, sign);
+    else
+        put_source(s, error->source, error->date);
+    str_release(&name);
+}
+
+static bool explain_cuda_error(struct screen *s, const struct question *q)
+{
+    const struct know_error *error = asks(q, cuda_words) ? know_error_find(q->number) : NULL;
+    for (size_t i = 0; i < know_error_count && !error; i++)
+        if (strcasecmp(q->text, know_errors[i].runtime_name) == 0 ||
+            strcasecmp(q->text, know_errors[i].driver_name) == 0)
+            error = &know_errors[i];
+    if (error)
+        put_error(s, error);
+    return error != NULL;
+}
+
+/* The text holds a pattern (a pasted message), or a pattern holds the text (a piece of one). */
+static bool means(const struct know_sign *sign, const char *text, size_t length)
+{
+    const char *list = sign->patterns, *pattern;
+    size_t size;
+    char lowered[ASKED_MAX];
+    if (strcasecmp(sign->id, text) == 0)
+        return true;
+    while (length >= SHORTEST_TEXT && know_pattern_next(&list, &pattern, &size)) {
+        if (size >= sizeof lowered)
+            continue;
+        for (size_t i = 0; i < size; i++)
+            lowered[i] = lower(pattern[i]);
+        if (know_pattern_matches(lowered, size, text, length) || memmem(lowered, size, text, length))
+            return true;
+    }
+    return false;
+}
+
+static bool explain_text(struct screen *s, const struct question *q)
+{
+    char text[ASKED_MAX];
+    size_t length = 0;
+    bool any = false;
+    for (; q->text[length] && length + 1 < sizeof text; length++)
+        text[length] = lower(q->text[length]);
+    text[length] = '\0';
+    for (size_t i = 0; i < know_sign_count; i++)
+        if (means(&know_signs[i], text, length)) {
+            put_sign(s, &know_signs[i]);
+            any = true;
+        }
+    return any;
+}
+
+static bool explain_throttle(struct screen *s, const struct question *q)
+{
+    for (size_t i = 0; i < know_throttle_count; i++) {
+        const struct know_throttle *throttle = &know_throttles[i];
+        const struct know_sign *sign = know_sign_find(throttle->sign);
+        if (strcasecmp(q->text, throttle->key) != 0)
+            continue;
+        put_heading(s, throttle->key, say(throttle->en, throttle->zh));
+        if (sign)
+            put_sign(s, sign);
+        else
+            put_source(s, throttle->source, throttle->date);
+        return true;
+    }
+    return false;
+}
+
+static bool explain_toolkit(struct screen *s, const struct question *q)
+{
+    for (size_t i = 0; i < know_cuda_count; i++) {
+        const struct know_cuda *cuda = &know_cudas[i];
+        if (strncasecmp(q->text, "cuda ", 5) != 0 || strcmp(q->text + 5, cuda->cuda) != 0)
+            continue;
+        put_heading(s, q->text, _("the drivers that it needs"));
+        put(s, STYLE_PLAIN, _("Linux, all features: "), cuda->linux_exact);
+        put(s, STYLE_PLAIN, _("Linux, by minor version compatibility: "), cuda->linux_any_minor);
+        put(s, STYLE_PLAIN, _("Windows, all features: "), cuda->windows_exact);
+        put(s, STYLE_PLAIN, _("Windows, by minor version compatibility: "), cuda->windows_any_minor);
+        put_source(s, cuda->source, cuda->date);
+        return true;
+    }
+    return false;
+}
+
+/* "sm_90", "compute_90", "cc 9.0" */
+static bool is_capability(const char *text, const char *cc)
+{
+    const char *prefix = strncasecmp(text, "cc ", 3) == 0 ? text + 3 : NULL;
+    if (prefix)
+        return strcmp(prefix, cc) == 0;
+    prefix = strncasecmp(text, "sm_", 3) == 0        ? text + 3
+             : strncasecmp(text, "compute_", 8) == 0 ? text + 8
+                                                     : NULL;
+    const char *dot = strchr(cc, '.');
+    size_t major = dot ? (size_t)(dot - cc) : 0;
+    return prefix && dot && strncmp(prefix, cc, major) == 0 && strcmp(prefix + major, dot + 1) == 0;
+}
+
+static bool explain_capability(struct screen *s, const struct question *q)
+{
+    for (size_t i = 0; i < know_cc_count; i++) {
+        const struct know_cc *cc = &know_ccs[i];
+        if (!is_capability(q->text, cc->cc))
+            continue;
+        put_heading(s, q->text, cc->architecture);
+        put(s, STYLE_PLAIN, _("GPUs: "), cc->gpus);
+        put(s, STYLE_PLAIN, _("First CUDA: "), cc->first_cuda);
+        put(s, STYLE_PLAIN, _("Last CUDA: "), cc->last_cuda);
+        put(s, STYLE_PLAIN, _("Last driver branch: "), cc->last_driver);
+        put_source(s, cc->source, cc->date);
+        return true;
+    }
+    return false;
+}
+
+bool know_explain(struct screen *s, const char *asked)
+{
+    static bool (*const lookups[])(struct screen *, const struct question *) = {
+        explain_xid,      explain_sxid,    explain_cuda_error, explain_text,
+        explain_throttle, explain_toolkit, explain_capability,
+    };
+    struct question q;
+    bool any = false;
+    question_parse(&q, asked);
+    for (size_t i = 0; i < sizeof lookups / sizeof *lookups; i++)
+        any |= lookups[i](s, &q);
+    return any;
+}
