@@ -307,6 +307,8 @@ void setup_check_health(struct diagnosis *d, const struct setup *s)
     check_answer(d, s);
     for (size_t row = 0; row < s->sample.devices.count; row++) {
         const struct machine_device *device = &s->sample.devices.at[row];
+        if (device->parent != NONE) /* a MIG instance: its GPU is in a row of its own */
+            continue;
         if (device->state == READING_LOST) {
             struct check *check = add_check(d, "gpu-lost", CHECK_FAIL, 0.95, device, "");
             check->title = diagnosis_words(d, N_("the driver has lost the GPU at %s, or it needs a reset"),

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/utf8.h"
@@ -108,7 +109,8 @@ int64_t setup_read_number(struct setup *s, int64_t otherwise, const char *format
 bool setup_exists(const struct setup *s, const char *format, ...)
 {
     MAKE_PATH(s, format);
-    return fits && faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+    struct stat st;
+    return fits && lstat(path, &st) == 0;
 }
 
 DIR *setup_folder(const struct setup *s, const char *format, ...)

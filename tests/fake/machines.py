@@ -6,8 +6,11 @@ and /dev. Lines:
     file PATH                        a file; the indented lines that follow are its content
     link PATH -> TARGET              a symbolic link
     bytes PATH HEX                   a file
+
+    machines.py FILE ROOT            makes the machine below ROOT
 """
 import os
+import sys
 
 
 class Machine:
@@ -51,3 +54,7 @@ class Machine:
 
 def machines(folder):
     return [Machine(os.path.join(folder, name)) for name in sorted(os.listdir(folder)) if name.endswith(".machine")]
+
+
+if __name__ == "__main__":
+    Machine(sys.argv[1]).unpack(sys.argv[2])

@@ -5,6 +5,7 @@
 """
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -139,6 +140,19 @@ class Doctor(unittest.TestCase):
         self.write(packages + "/torch/version.py", "__version__ = '2.9.1+cpu'\ncuda: Optional[str] = None\n")
         os.makedirs(self.root + "/opt/venv/bin")
         self.assertEqual(self.checks("--", "/opt/venv/bin/python", "train.py")["torch-cuda"], "fail")
+
+    def test_code_for_other_gpus_is_found_in_a_program_and_in_what_it_maps(self):
+        self.fake_gpu()  # of compute capability 9.0
+        os.makedirs(self.root + "/opt")
+        for name in ("app", "extension.so"):  # sm_75 and PTX of compute_120
+            shutil.copy(os.path.join(MACHINES, "../code/plain.o"), self.root + "/opt/" + name)
+        self.write("/proc/4711/environ", "PATH=/usr/bin\0")
+        self.write("/proc/4711/maps", "7f0000000000-7f0000001000 r-xp 00000000 08:01 1 /opt/extension.so\n"
+                                      "7f0000002000-7f0000003000 r--p 00001000 08:01 1 /opt/extension.so\n")
+        for arguments in (("--", "/opt/app"), ("--pid", "4711")):
+            out = json.loads(self.run_it("--format", "json", *arguments, WARPLIGHT_NVML=NVML).stdout)
+            evidence = [check["evidence"] for check in out["checks"] if check["id"] == "program-architecture"]
+            self.assertEqual([[row["text"] for row in rows] for rows in evidence], [["sm_75 compute_120"]], arguments)
 
     def test_what_does_not_go_together_is_refused(self):
         self.assertEqual(self.run_it("--pid", "1", "dmesg.txt").returncode, 2)

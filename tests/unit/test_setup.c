@@ -172,6 +172,7 @@ static struct machine_device *add_device(struct setup *s)
     struct machine_device *device = vec_new(&s->sample.devices);
     device->vendor = VENDOR_NVIDIA;
     device->state = READING_KNOWN;
+    device->parent = NONE;
     snprintf(device->facts.bus, sizeof device->facts.bus, "0000:01:00.0");
     device->facts.compute_capability = reading_of(120);
     s->sample.sources[0] = (struct machine_source){.name = "NVML", .state = READING_KNOWN};
