@@ -7,7 +7,6 @@
 #include <pwd.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -168,16 +167,16 @@ static void read_command(const char *proc, struct machine_process *p)
 
 static void read_user(const char *proc, struct machine_process *p)
 {
-    char path[512], room[2048];
-    struct stat status;
+    char text[4096], value[128], room[2048];
+    int64_t uid;
     struct passwd entry, *found = NULL;
-    if (snprintf(path, sizeof path, "%s/%" PRId64, proc, p->pid) >= (int)sizeof path ||
-        stat(path, &status) != 0)
+    if (small_file_read(text, sizeof text, "%s/%" PRId64 "/status", proc, p->pid) <= 0 ||
+        !small_line(value, sizeof value, text, "Uid:") || !small_number(value, &uid))
         return;
-    if (getpwuid_r(status.st_uid, &entry, room, sizeof room, &found) == 0 && found)
+    if (getpwuid_r((uid_t)uid, &entry, room, sizeof room, &found) == 0 && found)
         snprintf(p->user, sizeof p->user, "%s", found->pw_name);
     else
-        snprintf(p->user, sizeof p->user, "%u", (unsigned)status.st_uid);
+        snprintf(p->user, sizeof p->user, "%" PRId64, uid);
 }
 
 /* Whether a process holds a device file of the driver. True where we may not look. */

@@ -171,7 +171,8 @@ static void gpm(const struct nvml *n, nvml_device device, struct nvml_detail *st
 static struct reading engine(int (*call)(nvml_device, unsigned *, unsigned *), nvml_device device)
 {
     unsigned percent = 0, period = 0;
-    return nvml_reading(call ? call(device, &percent, &period) : NVML_ABSENT, percent);
+    int code = call ? call(device, &percent, &period) : NVML_ABSENT;
+    return nvml_reading(code, percent);
 }
 
 static void read_levels(const struct nvml *n, nvml_device device, struct machine_detail *d)

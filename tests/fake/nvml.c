@@ -1,5 +1,6 @@
-/* A stand-in for libnvidia-ml.so.1: one GPU with the UUID of the fake CUPTI's device. It proves plumbing, no
- * number. With FAKE_NVML_OLD it is a driver of 2018, without the newer entry points.
+/* A stand-in for libnvidia-ml.so.1: a GPU with the UUID of the fake CUPTI's device, and more of them if
+ * wanted. It proves plumbing, no number. With FAKE_NVML_OLD it is a driver of 2018, without the newer entry
+ * points.
  *
  * FAKE_NVML_CODES=nvmlDeviceGetPowerUsage=3,…  what calls return instead of working
  * FAKE_NVML_HANG=SYMBOL                        that call never returns
@@ -7,7 +8,11 @@
  * FAKE_NVML_LOST_AFTER=N                       after N full samples every call about the GPU says that it is
  * lost FAKE_NVML_DRIVER=580.65.06                   the driver's version (default: 580.159.04)
  * FAKE_NVML_LOG=FILE                           the calls that attach something, one a line
- * FAKE_NVML_SM_CLOCK=MHZ                       default: 1500 */
+ * FAKE_NVML_SM_CLOCK=MHZ                       default: 1500
+ * FAKE_NVML_GPUS=N                             how many, on buses 3b, 3c, … (default: 1)
+ * FAKE_NVML_BACK                               a lost GPU is there again when the library was opened anew
+ * FAKE_NVML_PROCESSES=PID:MIB:SM,…             on the first GPU (default: none); SM in percent, - no sample
+ * FAKE_NVML_MIG=N                              instances of the first GPU; processes are in the first one */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +26,7 @@
 
 enum { LOST = 15, UNSUPPORTED = 3, INVALID = 2, NOT_FOUND = 6 };
 
-static long full_samples;
+static long full_samples, openings;
 static long samples; /* counters grow by the sample, not by the clock: every run gives the same */
 
 static long setting(const char *name, long otherwise)
@@ -64,7 +69,8 @@ static int enter(const char *symbol, bool about_gpu)
         pause();
     if (is_chosen("FAKE_NVML_CRASH", symbol))
         __builtin_trap();
-    if (about_gpu && full_samples >= setting("FAKE_NVML_LOST_AFTER", 1000000))
+    bool is_back = getenv("FAKE_NVML_BACK") && openings > 1;
+    if (about_gpu && !is_back && full_samples >= setting("FAKE_NVML_LOST_AFTER", 1000000))
         return LOST;
     return code_of(symbol);
 }
@@ -82,10 +88,27 @@ static int enter(const char *symbol, bool about_gpu)
 #define DEVICE nvml_device device
 #define UNUSED (void)device;
 
-static nvml_device the_gpu(void)
+enum { MOST_GPUS = 64, FIRST_BUS = 0x3b, MOST_MIG = 8 };
+static char gpus[MOST_GPUS + MOST_MIG]; /* a handle is the address of one; instances come last */
+
+static nvml_device gpu_at(long index)
 {
-    static char gpu;
-    return (nvml_device)(void *)&gpu;
+    return (nvml_device)(void *)&gpus[index];
+}
+
+static int index_of(nvml_device device)
+{
+    return (int)((char *)device - gpus);
+}
+
+static bool is_instance(nvml_device device)
+{
+    return index_of(device) >= MOST_GPUS;
+}
+
+static long gpu_count(void)
+{
+    return setting("FAKE_NVML_GPUS", 1);
 }
 
 CALL(nvmlShutdown, (void), false, )
@@ -96,18 +119,23 @@ CALL(nvmlSystemGetDriverVersion, (char *text, unsigned size), false, {
 CALL(nvmlDeviceGetHandleByUUID, (const char *uuid, nvml_device *out), false, {
     if (strcmp(uuid, FAKE_UUID) != 0)
         return NOT_FOUND;
-    *out = the_gpu();
+    *out = gpu_at(0);
 })
 CALL(nvmlDeviceGetHandleByPciBusId_v2, (const char *bus, nvml_device *out), false, {
-    if (strcmp(bus, "0000:3b:00.0") != 0)
+    long index = strtol(bus + 5, NULL, 16) - FIRST_BUS;
+    if (index < 0 || index >= gpu_count())
         return NOT_FOUND;
-    *out = the_gpu();
+    *out = gpu_at(index);
 })
-CALL(nvmlDeviceGetName, (DEVICE, char *text, unsigned size), true, UNUSED snprintf(text, size, "Fake GPU");)
-CALL(nvmlDeviceGetUUID, (DEVICE, char *text, unsigned size), true, UNUSED snprintf(text, size, FAKE_UUID);)
+CALL(nvmlDeviceGetName, (DEVICE, char *text, unsigned size), true,
+     snprintf(text, size, is_instance(device) ? "Fake GPU MIG 1g.10gb" : "Fake GPU");)
+CALL(nvmlDeviceGetUUID, (DEVICE, char *text, unsigned size), true,
+     snprintf(text, size, "%s-00000000-0000-0000-0000-%012x", is_instance(device) ? "MIG" : "GPU",
+              (unsigned)index_of(device) % MOST_GPUS);)
 CALL(nvmlDeviceGetVbiosVersion, (DEVICE, char *text, unsigned size), true,
      UNUSED snprintf(text, size, "96.00.\033[1m1");)
-CALL(nvmlDeviceGetPciInfo_v3, (DEVICE, struct nvml_pci *pci), true, UNUSED pci->bus = 0x3b;)
+CALL(nvmlDeviceGetPciInfo_v3, (DEVICE, struct nvml_pci *pci), true,
+     pci->bus = FIRST_BUS + (unsigned)index_of(device);)
 CALL(nvmlDeviceGetCudaComputeCapability, (DEVICE, int *major, int *minor), true, UNUSED *major = 9;
      *minor = 0;)
 CALL(nvmlDeviceGetMaxClockInfo, (DEVICE, int type, unsigned *mhz), true,
@@ -148,7 +176,7 @@ CALL(nvmlDeviceGetViolationStatus, (DEVICE, int policy, struct nvml_violation *v
 CALL(nvmlInit, (void), false, )
 CALL(nvmlDeviceGetCurrentClocksThrottleReasons, (DEVICE, unsigned long long *mask), true, UNUSED *mask = 4;)
 #else
-CALL(nvmlInit_v2, (void), false, )
+CALL(nvmlInit_v2, (void), false, openings++;)
 CALL(nvmlSystemGetCudaDriverVersion_v2, (int *version), false, *version = 13010;)
 CALL(nvmlDeviceGetCurrentClocksEventReasons, (DEVICE, unsigned long long *mask), true, UNUSED *mask = 0x24;)
 CALL(nvmlDeviceGetTemperatureV, (DEVICE, struct nvml_temperature *t), true, {
@@ -160,7 +188,8 @@ CALL(nvmlDeviceGetMemoryInfo_v2, (DEVICE, struct nvml_memory_v2 *m), true, {
     m->total = 1ull << 34;
     m->used = 3ull << 30;
 })
-CALL(nvmlDeviceGetMigMode, (DEVICE, unsigned *mode, unsigned *pending), true, UNUSED *mode = *pending = 0;)
+CALL(nvmlDeviceGetMigMode, (DEVICE, unsigned *mode, unsigned *pending), true,
+     UNUSED *mode = *pending = getenv("FAKE_NVML_MIG") ? 1 : 0;)
 CALL(nvmlDeviceGetRemappedRows,
      (DEVICE, unsigned *correctable, unsigned *uncorrectable, unsigned *pending, unsigned *failed), true,
      UNUSED *correctable = 3;
@@ -184,6 +213,96 @@ CALL(nvmlDeviceGetFieldValues, (DEVICE, int count, struct nvml_field *fields), t
             f->code = UNSUPPORTED;
         else if (f->id > 271)
             f->code = INVALID;
+    }
+})
+
+/* ---- what a sampler asks besides --------------------------------------------------------------------------
+ */
+
+CALL(nvmlDeviceGetCount_v2, (unsigned *count), false, *count = (unsigned)gpu_count();)
+CALL(nvmlDeviceGetHandleByIndex_v2, (unsigned index, nvml_device *out), false, *out = gpu_at(index);)
+CALL(nvmlDeviceGetIndex, (DEVICE, unsigned *index), true, *index = (unsigned)index_of(device);)
+CALL(nvmlDeviceGetFanSpeed, (DEVICE, unsigned *percent), true, UNUSED *percent = 30;)
+CALL(nvmlDeviceGetEncoderUtilization, (DEVICE, unsigned *percent, unsigned *period), true,
+     UNUSED *percent = 11;
+     *period = 1000;)
+CALL(nvmlDeviceGetDecoderUtilization, (DEVICE, unsigned *percent, unsigned *period), true,
+     UNUSED *percent = 22;
+     *period = 1000;)
+CALL(nvmlDeviceGetMaxMigDeviceCount, (DEVICE, unsigned *count), true, UNUSED *count = MOST_MIG;)
+CALL(nvmlDeviceGetMigDeviceHandleByIndex, (DEVICE, unsigned index, nvml_device *out), true, {
+    UNUSED if ((long)index >= setting("FAKE_NVML_MIG", 0)) return NOT_FOUND;
+    *out = gpu_at(MOST_GPUS + (long)index);
+})
+CALL(nvmlDeviceGetGpuInstanceId, (DEVICE, unsigned *id), true,
+     *id = 7 + (unsigned)index_of(device) - MOST_GPUS;)
+CALL(nvmlDeviceGetComputeInstanceId, (DEVICE, unsigned *id), true, UNUSED *id = 0;)
+
+struct listed {
+    unsigned pid;
+    unsigned long long mib;
+    int sm; /* -1: no sample */
+};
+
+/* The entry at *text; false at the end. */
+static bool next_listed(const char **text, struct listed *entry)
+{
+    char *end;
+    if (!*text || !**text)
+        return false;
+    entry->pid = (unsigned)strtoul(*text, &end, 10);
+    entry->mib = strtoull(end + 1, &end, 10);
+    entry->sm = end[1] == '-' ? -1 : (int)strtol(end + 1, NULL, 10);
+    *text = strchr(end, ',') ? strchr(end, ',') + 1 : NULL;
+    return true;
+}
+
+CALL(nvmlDeviceGetComputeRunningProcesses_v3, (DEVICE, unsigned *count, struct nvml_process *out), true, {
+    const char *text = index_of(device) == 0 ? getenv("FAKE_NVML_PROCESSES") : NULL;
+    struct listed entry;
+    unsigned found = 0;
+    while (found < *count && next_listed(&text, &entry))
+        out[found++] = (struct nvml_process){.pid = entry.pid,
+                                             .memory = entry.mib << 20,
+                                             .gpu_instance = getenv("FAKE_NVML_MIG") ? 7 : ~0u,
+                                             .compute_instance = getenv("FAKE_NVML_MIG") ? 0 : ~0u};
+    *count = found;
+})
+CALL(nvmlDeviceGetGraphicsRunningProcesses_v3, (DEVICE, unsigned *count, struct nvml_process *out), true,
+     UNUSED(void) out;
+     *count = 0;)
+CALL(nvmlDeviceGetProcessesUtilizationInfo, (DEVICE, struct nvml_processes_use *use), true, {
+    if (use->version != (sizeof *use | 1u << 24))
+        return 25;
+    const char *text = index_of(device) == 0 ? getenv("FAKE_NVML_PROCESSES") : NULL;
+    struct listed entry;
+    unsigned found = 0;
+    while (found < use->count && next_listed(&text, &entry))
+        if (entry.sm >= 0)
+            use->at[found++] = (struct nvml_process_use_info){
+                .time_us = use->since_us + 1, .pid = entry.pid, .sm = (unsigned)entry.sm, .encoder = 5};
+    use->count = found;
+})
+
+/* GPM as on Hopper: a sample is the number of its taking. */
+static long gpm_taken[4];
+CALL(nvmlGpmQueryDeviceSupport, (DEVICE, struct nvml_gpm_support *support), true,
+     UNUSED support->supported = 1;)
+CALL(nvmlGpmSampleAlloc, (nvml_gpm_sample * out), false, {
+    static int next;
+    *out = (nvml_gpm_sample)(void *)&gpm_taken[next++ % 4];
+})
+CALL(nvmlGpmSampleFree, (nvml_gpm_sample sample), false, (void)sample;)
+CALL(nvmlGpmSampleGet, (DEVICE, nvml_gpm_sample sample), true, {
+    static long taken;
+    UNUSED *(long *)(void *)sample = ++taken;
+})
+CALL(nvmlGpmMetricsGet, (struct nvml_gpm_metrics * get), false, {
+    if (get->version != 1 || *(long *)(void *)get->before >= *(long *)(void *)get->after)
+        return INVALID;
+    for (unsigned i = 0; i < get->count; i++) {
+        get->metrics[i].code = get->metrics[i].id == 11 ? UNSUPPORTED : NVML_OK;
+        get->metrics[i].value = get->metrics[i].id == 13 ? 12345 : get->metrics[i].id + 0.5;
     }
 })
 #endif

@@ -1,0 +1,7 @@
+# What cannot be asked for.
+warplight sample --fields power_wats
+warplight sample --rows host
+warplight sample -i 0
+warplight sample --root "$SAMPLES/sysfs/amd" --device 7
+warplight sample extra
+true

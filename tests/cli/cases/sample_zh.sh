@@ -1,0 +1,3 @@
+# The page in Chinese.
+warplight --lang zh sample --root "$SAMPLES/sysfs/amd"
+warplight --lang zh sample --root "$SAMPLES/sysfs/none"

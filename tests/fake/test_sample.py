@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+"""What `warplight sample` says of NVIDIA GPUs, against a fake NVML: plumbing and faults, no numbers of a GPU.
+
+    python3 tests/fake/test_sample.py WARPLIGHT FAKE_NVML FAKE_NVML_OLD
+"""
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+WARPLIGHT, NVML, NVML_OLD = (os.path.abspath(path) for path in sys.argv[1:4])
+ENOUGH = 60  # seconds; only a program that hangs takes as long
+
+
+class Sample(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.log = os.path.join(self.folder.name, "nvml.log")
+        self.sysfs("active")
+
+    def sysfs(self, *states):
+        """A machine with that many GPUs, in these states of power."""
+        for index, state in enumerate(states):
+            device = os.path.join(self.folder.name, "sys/bus/pci/devices", f"0000:{0x3b + index:02x}:00.0")
+            os.makedirs(os.path.join(device, "power"), exist_ok=True)
+            for name, text in (("vendor", "0x10de"), ("class", "0x030200"), ("device", "0x2330"),
+                               ("uevent", "DRIVER=nvidia"), ("power/runtime_status", state)):
+                with open(os.path.join(device, name), "w", encoding="ascii") as file:
+                    file.write(text + "\n")
+
+    def environment(self, **extra):
+        keep = {key: value for key, value in os.environ.items() if key not in ("LANG", "LC_ALL", "LANGUAGE")}
+        return {**keep, "WARPLIGHT_NVML": NVML, "WARPLIGHT_SYSFS": os.path.join(self.folder.name, "sys"),
+                "WARPLIGHT_LANG": "en", "LC_ALL": "C.UTF-8", "FAKE_NVML_LOG": self.log, **extra}
+
+    def run_it(self, *arguments, rc=0, **extra):
+        out = subprocess.run((WARPLIGHT, "sample", *arguments), env=self.environment(**extra), capture_output=True,
+                             text=True, timeout=ENOUGH, check=False)
+        self.assertEqual(out.returncode, rc, out.stderr)
+        self.assertNotIn("Sanitizer", out.stderr)
+        return out.stdout
+
+    def sample(self, *arguments, **extra):
+        lines = [json.loads(line) for line in self.run_it("-f", "json", *arguments, **extra).splitlines()]
+        return lines if len(lines) > 1 else lines[0]
+
+    def test_a_sample_holds_what_the_driver_says(self):
+        device = self.sample()["devices"][0]
+        for key, value in {"id": 0, "uuid": "GPU-00000000-0000-0000-0000-000000000000", "name": "Fake GPU",
+                           "pci_bus_id": "0000:3b:00.0", "state": "known", "gpu_utilization_ratio": 0.99,
+                           "power_watts": 699.125, "sm_clock_hz": 1500000000, "encoder_ratio": 0.11,
+                           "decoder_ratio": 0.22, "fan_ratio": 0.3, "compute_capability": "9.0",
+                           "sm_active_ratio": 0.025, "tensor_active_ratio": 0.055}.items():
+            self.assertEqual(device[key], value, key)
+
+    def test_unknown_is_null_with_its_reason(self):
+        device = self.sample(FAKE_NVML_CODES="nvmlDeviceGetPowerUsage=4")["devices"][0]
+        for key, why in {"power_watts": "no-permission", "jpeg_ratio": "unsupported",
+                         "fp64_active_ratio": "unsupported", "fp16_active_ratio": "implausible"}.items():
+            self.assertIsNone(device[key])
+            self.assertEqual(device[key + "_why"], why, key)
+
+    def test_an_old_driver_is_enough(self):
+        device = self.sample(WARPLIGHT_NVML=NVML_OLD)["devices"][0]
+        self.assertEqual(device["sm_clock_hz"], 1500000000)
+        self.assertEqual(device["sm_active_ratio_why"], "unsupported")
+        self.assertEqual(device["memory_unattributed_bytes_why"], "unsupported")
+
+    def test_sixteen_gpus_are_there_in_order_and_can_be_chosen(self):
+        self.sysfs(*["active"] * 16)
+        devices = self.sample(FAKE_NVML_GPUS="16")["devices"]
+        self.assertEqual([device["id"] for device in devices], list(range(16)))
+        self.assertEqual(len({device["uuid"] for device in devices}), 16)
+        chosen = self.sample("--device", "0000:3d:00.0,15,GPU-00000000-0000-0000-0000-000000000004",
+                             FAKE_NVML_GPUS="16")["devices"]
+        self.assertEqual([device["id"] for device in chosen], [2, 4, 15])
+        self.run_it("--device", "16", FAKE_NVML_GPUS="16", rc=4)
+
+    def test_a_gpu_that_the_library_may_not_use_is_named(self):
+        self.sysfs("active", "active")
+        devices = self.sample()["devices"]
+        self.assertEqual([device["state"] for device in devices], ["known", "no-permission"])
+
+    def test_processes_are_joined_with_proc(self):
+        out = self.sample(FAKE_NVML_PROCESSES=f"{os.getpid()}:1024:40,4000000:512:-")
+        mine, foreign = out["processes"]
+        self.assertEqual((mine["pid"], mine["gpu_memory_bytes"], mine["sm_ratio"]), (os.getpid(), 1 << 30, 0.4))
+        self.assertEqual(mine["types"], ["compute"])
+        self.assertTrue(mine["command"] and mine["user"] and mine["start_unix_ns"] > 0)
+        self.assertEqual((foreign["pid"], foreign["process_why"], foreign["start_unix_ns"]),
+                         (4000000, "no-permission", None))
+        self.assertEqual(foreign["sm_ratio"], 0)  # not in the driver's samples: idle
+        self.assertEqual(out["devices"][0]["memory_unattributed_bytes"], (3 << 30) - (1 << 30))
+        self.assertIn("2.00 GiB of memory in use belong to no process that can be seen here",
+                      " ".join(self.run_it(FAKE_NVML_PROCESSES=f"{os.getpid()}:1024:40").split()))
+
+    def test_use_over_100_percent_is_no_value(self):
+        process = self.sample(FAKE_NVML_PROCESSES=f"{os.getpid()}:1:4000")["processes"][0]
+        self.assertEqual((process["sm_ratio"], process["sm_ratio_why"]), (None, "implausible"))
+
+    def test_mig_instances_follow_their_gpu_and_own_their_processes(self):
+        out = self.sample(FAKE_NVML_MIG="2", FAKE_NVML_PROCESSES=f"{os.getpid()}:1024:40")
+        self.assertEqual([device["parent_uuid"] for device in out["devices"]],
+                         [None, out["devices"][0]["uuid"], out["devices"][0]["uuid"]])
+        self.assertEqual(out["processes"][0]["device_uuid"], out["devices"][1]["uuid"])
+        self.assertEqual(out["devices"][0]["memory_unattributed_bytes"], 2 << 30)
+
+    def test_a_sleeping_gpu_is_not_woken(self):
+        self.sysfs("active", "suspended")
+        devices = self.sample(FAKE_NVML_GPUS="2")["devices"]
+        self.assertEqual([device["state"] for device in devices], ["not-looked-at", "asleep"])
+        self.assertFalse(os.path.exists(self.log), "the library was opened")
+
+    def test_a_driver_that_hangs_at_once_is_said_to(self):
+        out = self.sample(FAKE_NVML_HANG="nvmlInit_v2")
+        self.assertEqual(out["sources"][0]["state"], "no-answer")
+        self.assertEqual(out["devices"][0]["state"], "no-answer")
+        self.assertTrue(out["host"]["memory_bytes"])
+
+    def test_values_of_a_driver_that_hangs_later_are_stale(self):
+        lines = self.sample("-i", "200ms", "-n", "3", FAKE_NVML_HANG="nvmlGpmMetricsGet")
+        device = lines[-1]["devices"][0]
+        self.assertEqual(device["state"], "stale")
+        self.assertEqual((device["power_watts"], device["power_watts_why"]), (699.125, "stale"))
+        self.assertTrue(lines[-1]["sources"][0]["since_unix_ns"])
+
+    def test_a_driver_that_crashes_takes_nothing_along(self):
+        out = self.sample(FAKE_NVML_CRASH="nvmlDeviceGetPowerUsage")
+        self.assertEqual(out["sources"][0]["state"], "failed")
+        self.assertEqual(out["devices"][0]["state"], "failed")
+
+    def test_a_lost_gpu_says_so_and_comes_back(self):
+        self.assertEqual(self.sample(FAKE_NVML_LOST_AFTER="1")["devices"][0]["state"], "lost")
+        lines = self.sample("-i", "500ms", "-n", "14", FAKE_NVML_LOST_AFTER="1", FAKE_NVML_BACK="1")
+        states = [line["devices"][0]["state"] if line["devices"] else "none" for line in lines]
+        self.assertIn("lost", states)
+        self.assertEqual(states[-1], "known")
+
+    def test_csv_has_a_row_for_each_gpu_and_sample(self):
+        self.sysfs("active", "active")
+        text = self.run_it("-f", "csv", "--fields", "power_watts,clock_event_reasons", "-i", "10ms", "-n", "3",
+                           FAKE_NVML_GPUS="2")
+        rows = list(csv.DictReader(io.StringIO(text)))
+        self.assertEqual([row["id"] for row in rows], ["0", "1"] * 3)
+        self.assertEqual(rows[0]["power_watts"], "699.125")
+        self.assertEqual(rows[0]["clock_event_reasons"], "power-cap,software-thermal")
+
+    def test_beats_lie_on_a_grid(self):
+        lines = self.sample("-i", "50ms", "-n", "9", "--no-processes")
+        self.assertEqual(len(lines), 9)
+        times = [line["time_unix_ns"] for line in lines]
+        self.assertEqual(times, sorted(times))
+        self.assertTrue(all(line["interval_ns"] > 0 for line in lines))
+
+    def test_an_end_by_signal_is_a_good_end(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            process = subprocess.Popen((WARPLIGHT, "sample", "-i", "20ms", "-f", "json"), env=self.environment(),
+                                       stdout=subprocess.PIPE, text=True)
+            first = json.loads(process.stdout.readline())
+            process.send_signal(number)
+            rest = process.communicate(timeout=ENOUGH)[0]
+            self.assertEqual(process.returncode, 0)
+            self.assertTrue(first["devices"])
+            self.assertTrue(all(json.loads(line) for line in rest.splitlines()), "the last line is whole")
+
+    def test_no_worker_is_left(self):
+        self.sample(FAKE_NVML_HANG="nvmlInit_v2")
+        names = subprocess.run(("ps", "-eo", "ppid,comm"), capture_output=True, text=True, check=True).stdout
+        self.assertNotIn("1 warplight-nvml", " ".join(names.split()))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
