@@ -1,3 +1,4 @@
+#!/bin/bash
 # Chosen fields as text and CSV; the moment is left out.
 warplight sample --root "$SAMPLES/sysfs/amd" --fields power_watts,fan_ratio,energy_joules
 warplight sample --root "$SAMPLES/sysfs/amd" -f csv --fields sm_clock_hz,temperature_celsius,energy_joules | cut -d, -f2-

@@ -1,3 +1,4 @@
+#!/bin/bash
 # What cannot be asked for.
 warplight sample --fields power_wats
 warplight sample --rows host
