@@ -134,6 +134,18 @@ static int find_annotation(struct interval *window, const struct run *run, const
     return 0;
 }
 
+/* The end of the GPU work that was launched in the window: a range ends when the host has issued it. */
+static int64_t end_of_work(const struct run *run, struct interval window)
+{
+    int64_t end = window.end;
+    for (size_t op = 0; op < run->ops.count; op++) {
+        uint32_t call = run->ops.call[op];
+        if (call != NONE && run->spans.start[call] >= window.start && run->spans.start[call] < window.end)
+            end = max_ns(end, run->ops.end[op]);
+    }
+    return end;
+}
+
 /* ---- the window ---------------------------------------------------------------------------------------- */
 
 static void narrow(struct report_options *options, struct interval window)
@@ -156,8 +168,10 @@ int window_resolve(struct report_options *options, const struct run *run, const 
     struct interval window;
     if (rc == 0 && args->step != UNKNOWN && (rc = find_step(&window, run, options, args->step, err)) == 0)
         narrow(options, window);
-    if (rc == 0 && args->annotation && (rc = find_annotation(&window, run, args->annotation, err)) == 0)
+    if (rc == 0 && args->annotation && (rc = find_annotation(&window, run, args->annotation, err)) == 0) {
+        window.end = end_of_work(run, window);
         narrow(options, window);
+    }
     if (rc < 0 || (!args->from.given && !args->to.given))
         return rc;
     struct report report = {.run = run};
