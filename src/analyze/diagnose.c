@@ -37,6 +37,21 @@ static enum check_status status_of(const char *name)
     return strcmp(name, "ok") == 0 ? CHECK_OK : strcmp(name, "warn") == 0 ? CHECK_WARN : CHECK_FAIL;
 }
 
+/* The meaning of the code, and what the lines that are kept say beyond it. */
+static struct words with_detail(struct diagnosis *d, struct words meaning, const struct sighting *sighting)
+{
+    const struct know_detail *detail = NULL;
+    for (int i = 0; i < sighting->place_count && !detail; i++)
+        detail = know_detail_find(sighting->id, sighting->places[i].text, strlen(sighting->places[i].text));
+    if (!detail)
+        return meaning;
+    struct words more = table_words(d, detail->en, detail->zh);
+    if (!meaning.plain)
+        return more;
+    return (struct words){diagnosis_words(d, "%s %s", meaning.plain, more.plain).plain,
+                          diagnosis_words(d, "%s %s", meaning.local, more.local).plain};
+}
+
 static void xid_facts(struct facts *f, struct diagnosis *d, const struct sighting *sighting)
 {
     const double sure = 0.9, from_header = 0.6;
@@ -52,7 +67,7 @@ static void xid_facts(struct facts *f, struct diagnosis *d, const struct sightin
     struct words meaning = table_words(d, xid->en, xid->zh);
     f->title = (struct words){diagnosis_words(d, "Xid %lld: %s", (long long)xid->code, meaning.plain).plain,
                               diagnosis_words(d, "Xid %lld: %s", (long long)xid->code, meaning.local).plain};
-    f->meaning = table_words(d, xid->more_en, xid->more_zh);
+    f->meaning = with_detail(d, table_words(d, xid->more_en, xid->more_zh), sighting);
     f->action = action_words(d, xid->now);
     f->if_repeats = action_words(d, xid->repeat);
     f->status = status_of(xid->status);

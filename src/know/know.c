@@ -34,6 +34,15 @@ const struct know_sign *know_sign_find(const char *id)
     return NULL;
 }
 
+const struct know_detail *know_detail_find(const char *id, const char *text, size_t length)
+{
+    for (size_t i = 0; i < know_detail_count; i++)
+        if (strcmp(know_details[i].of, id) == 0 &&
+            know_pattern_matches(know_details[i].pattern, strlen(know_details[i].pattern), text, length))
+            return &know_details[i];
+    return NULL;
+}
+
 const struct know_error *know_error_find(int64_t code)
 {
     for (size_t i = 0; i < know_error_count; i++)

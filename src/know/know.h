@@ -29,6 +29,12 @@ struct know_xid {
     const char *source, *date;
 };
 
+/* What a piece of an Xid's line adds to its meaning. */
+struct know_detail {
+    const char *of; /* "xid-31" */
+    const char *pattern, *en, *zh, *source, *date;
+};
+
 /* NVSwitch errors. */
 struct know_sxid {
     int64_t code;
@@ -85,6 +91,7 @@ struct know_cc {
 
 extern const struct know_action know_actions[];
 extern const struct know_xid know_xids[];
+extern const struct know_detail know_details[];
 extern const struct know_sxid know_sxids[];
 extern const struct know_sign know_signs[];
 extern const struct know_smi know_smis[];
@@ -92,14 +99,16 @@ extern const struct know_throttle know_throttles[];
 extern const struct know_error know_errors[];
 extern const struct know_cuda know_cudas[];
 extern const struct know_cc know_ccs[];
-extern const size_t know_action_count, know_xid_count, know_sxid_count, know_sign_count, know_smi_count,
-    know_throttle_count, know_error_count, know_cuda_count, know_cc_count;
+extern const size_t know_action_count, know_xid_count, know_detail_count, know_sxid_count, know_sign_count,
+    know_smi_count, know_throttle_count, know_error_count, know_cuda_count, know_cc_count;
 
 /* NULL: not in the table. */
 const struct know_action *know_action_find(const char *id);
 const struct know_xid *know_xid_find(int64_t code);
 const struct know_sxid *know_sxid_find(int64_t code);
 const struct know_sign *know_sign_find(const char *id);
+/* The first detail of id that the line shows. */
+const struct know_detail *know_detail_find(const char *id, const char *text, size_t length);
 const struct know_error *know_error_find(int64_t code);
 /* "12.8" → the row of that toolkit; major and minor. */
 const struct know_cuda *know_cuda_find(int major, int minor);

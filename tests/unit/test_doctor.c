@@ -136,6 +136,19 @@ static void an_event_long_after_another_is_no_consequence(void **state)
     diagnosis_release(&d);
 }
 
+static void the_line_of_an_xid_adds_to_its_meaning(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "NVRM: Xid (PCI:0000:3b:00): 31, pid=1, name=a, Ch 1. MMU Fault: ENGINE GRAPHICS faulted "
+        "@ 0x0_00000010. Fault is of type FAULT_PDE ACCESS_TYPE_VIRT_READ\n";
+    struct diagnosis d;
+    diagnose_text(&d, text, sizeof text - 1);
+    assert_int_equal(d.checks.count, 1);
+    assert_non_null(strstr(d.checks.at[0].meaning.plain, "null pointer"));
+    diagnosis_release(&d);
+}
+
 static void times_of_every_logger_are_kept(void **state)
 {
     (void)state;
@@ -249,6 +262,8 @@ static void tables_refer_to_what_is_there(void **state)
         assert_non_null(know_action_find(know_sxids[i].now));
     for (size_t i = 0; i < know_smi_count; i++)
         assert_true(strcmp(know_smis[i].test, "bits") == 0 || know_sign_find(know_smis[i].sign) != NULL);
+    for (size_t i = 0; i < know_detail_count; i++)
+        assert_non_null(know_xid_find(strtol(know_details[i].of + strlen("xid-"), NULL, 10)));
     for (size_t i = 0; i < know_throttle_count; i++)
         assert_true(!*know_throttles[i].sign || know_sign_find(know_throttles[i].sign) != NULL);
     for (size_t i = 0; i < know_error_count; i++)
@@ -278,6 +293,7 @@ int main(void)
         cmocka_unit_test(every_public_report_gets_the_diagnosis_that_its_reporter_needed),
         cmocka_unit_test(repeats_are_counted_with_first_and_last_time),
         cmocka_unit_test(an_event_long_after_another_is_no_consequence),
+        cmocka_unit_test(the_line_of_an_xid_adds_to_its_meaning),
         cmocka_unit_test(times_of_every_logger_are_kept),
         cmocka_unit_test(text_that_only_looks_like_an_xid_is_none),
         cmocka_unit_test(a_million_kinds_of_events_and_endless_lines_stay_bounded),

@@ -93,6 +93,8 @@ bool logs_xid(struct logs *logs, const struct log_line *line);
 void logs_smi(struct logs *logs, const struct log_line *line);
 void logs_kube(struct logs *logs, const struct log_line *line);
 void logs_signs(struct logs *logs, const struct log_line *line);
+/* PyTorch's account of memory when it ran out: whether enough lay there in pieces. */
+void logs_oom(struct logs *logs, const struct log_line *line);
 
 /* Rows of values: CSV of --query-gpu, dmon, GPU-Z. */
 void logs_smi_rows(struct logs *logs, const struct log_line *line);

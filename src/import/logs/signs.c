@@ -6,7 +6,7 @@
 #include "import/logs/readers.h"
 
 #define EXPLAINED_NS (INT64_C(300) * 1000000000)
-enum { PATTERNS_MAX = 1024, HEADS = 65536, SIGNS_PER_LINE = 8, NO_PATTERN = UINT16_MAX };
+enum { PATTERNS_MAX = 1024, HEADS = 65536, SIGNS_PER_LINE = 8, NO_PATTERN = UINT16_MAX, REACH = 1024 };
 
 struct pattern {
     const char *text;
@@ -113,13 +113,14 @@ void logs_signs(struct logs *logs, const struct log_line *line)
     int count = 0;
     for (size_t i = 0; i + 1 < line->body_length && count < SIGNS_PER_LINE; i++) {
         const char *at = line->body + i;
+        size_t rest = line->body_length - i < REACH ? line->body_length - i : REACH; /* of a '*' */
         for (uint16_t p = logs->index->heads[head_of(at)]; p != NO_PATTERN;
              p = logs->index->patterns[p].next) {
             const struct pattern *pattern = &logs->index->patterns[p];
             const char *star = memchr(pattern->text, '*', pattern->length);
             size_t first = star ? (size_t)(star - pattern->text) : pattern->length;
-            if (first > line->body_length - i || memcmp(at, pattern->text, first) != 0 ||
-                !know_pattern_matches(pattern->text, pattern->length, at, line->body_length - i))
+            if (first > rest || memcmp(at, pattern->text, first) != 0 ||
+                !know_pattern_matches(pattern->text, pattern->length, at, rest))
                 continue;
             bool again = count >= SIGNS_PER_LINE;
             for (int s = 0; s < count; s++)
@@ -130,6 +131,7 @@ void logs_signs(struct logs *logs, const struct log_line *line)
             logs_add_sign(logs, line, pattern->sign, NULL, NULL);
         }
     }
+    logs_oom(logs, line);
     if (line->is_kernel)
         logs->kinds |= 1u << KIND_KERNEL;
 }
