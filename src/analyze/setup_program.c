@@ -341,7 +341,12 @@ static void check_process(struct diagnosis *d, const struct setup *s)
 {
     if (!s->process_error)
         return;
-    struct check *check = diagnosis_check(d, "process", CHECK_UNKNOWN, 1);
+    struct check *check = diagnosis_check(d, "process", s->pid ? CHECK_UNKNOWN : CHECK_FAIL, 1);
+    if (!s->pid) {
+        check->title = diagnosis_words(d, N_("the program %s was not found"), s->program);
+        check->action = diagnosis_words(d, N_("correct its path, or PATH"));
+        return;
+    }
     check->title = diagnosis_words(d, N_("process %lld could not be looked at: %s"), (long long)s->pid,
                                    strerror(s->process_error));
     check->action = s->process_error == ENOENT

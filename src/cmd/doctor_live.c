@@ -1,7 +1,9 @@
 #include "cmd/doctor_live.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analyze/setup.h"
 #include "import/logs/logs.h"
@@ -10,27 +12,37 @@
 #include "source/setup.h"
 #include "symbol/images.h"
 
-/* The program itself, where it is not a script. */
+static bool exists(const struct setup *s, const char *path)
+{
+    struct str file = {0};
+    str_addf(&file, "%s%s", s->root, path);
+    bool there = access(str_text(&file), F_OK) == 0;
+    str_release(&file);
+    return there;
+}
+
+/* Finds the program as the shell would: of one that is no script the code is looked at. */
 static void add_program(struct setup *s, const char *program)
 {
     const char *list = setup_variable(s, "PATH");
-    if (strchr(program, '/')) {
-        vec_new(&s->images)->path = setup_text(s, program);
-        return;
-    }
     struct str path = {0};
-    while (list && *list) {
+    bool found = false;
+    if (strchr(program, '/')) {
+        str_puts(&path, program);
+        found = exists(s, program);
+    }
+    while (!strchr(program, '/') && !found && list && *list) {
         size_t length = strcspn(list, ":");
         str_cut(&path, 0);
         str_add(&path, list, length);
         str_addf(&path, "/%s", program);
-        struct kernel_code code;
-        if (images_read(str_text(&path), &code, 1)) {
-            vec_new(&s->images)->path = setup_text(s, str_text(&path));
-            break;
-        }
+        found = exists(s, str_text(&path));
         list += length + (list[length] == ':');
     }
+    if (found)
+        vec_new(&s->images)->path = setup_text(s, str_text(&path));
+    else
+        s->process_error = ENOENT;
     str_release(&path);
 }
 

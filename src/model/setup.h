@@ -71,7 +71,7 @@ struct setup {
     const char *root; /* "" or a folder that stands for / */
     int64_t pid;      /* of the program that is examined; 0: this one */
     const char *program;
-    int process_error; /* errno of looking at it */
+    int process_error; /* errno of looking at it, or for it */
 
     VEC(struct setup_gpu) gpus;
     VEC(struct setup_node) nodes;

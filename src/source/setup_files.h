@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "model/setup.h"
 
-enum { SETUP_PATH_BYTES = 4096, SETUP_TEXT_BYTES = 1 << 20, SETUP_LINE_BYTES = 1024 };
+enum { SETUP_PATH_BYTES = 4096, SETUP_TEXT_BYTES = 8 << 20, SETUP_LINE_BYTES = 1024 };
 
 /* root + path. False where it does not fit. */
 bool setup_path(const struct setup *s, char out[SETUP_PATH_BYTES], const char *format, ...)

@@ -133,12 +133,14 @@ class Doctor(unittest.TestCase):
     def test_a_program_that_is_not_there_is_said_not_to_be(self):
         self.fake_gpu()
         self.assertEqual(self.checks("--pid", "4712")["process"], "unknown")
+        self.assertEqual(self.checks("--", "/opt/nothing")["process"], "fail")
+        self.assertEqual(self.checks("--", "nothing")["process"], "fail")
 
     def test_a_program_that_would_start_is_looked_at(self):
         self.fake_gpu()
         packages = "/opt/venv/lib/python3.12/site-packages"
         self.write(packages + "/torch/version.py", "__version__ = '2.9.1+cpu'\ncuda: Optional[str] = None\n")
-        os.makedirs(self.root + "/opt/venv/bin")
+        self.write("/opt/venv/bin/python", "")
         self.assertEqual(self.checks("--", "/opt/venv/bin/python", "train.py")["torch-cuda"], "fail")
 
     def test_code_for_other_gpus_is_found_in_a_program_and_in_what_it_maps(self):
