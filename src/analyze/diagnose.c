@@ -228,6 +228,17 @@ static void add_sources(struct diagnosis *d, const struct logbook *book)
     }
 }
 
+/* Silence about files that nothing was known in must not read as health. */
+static void add_unknown(struct diagnosis *d)
+{
+    struct check *check = diagnosis_check(d, "input-unknown", CHECK_UNKNOWN, NAN);
+    check->title = diagnosis_words(d, N_("Nothing in what was read is known to doctor"));
+    check->action = diagnosis_words(
+        d, N_("Give it the kernel log (sudo dmesg), nvidia-smi -q, or the program's message."));
+    vec_each (&d->sources, source)
+        diagnosis_evidence(d, check, source->where, source->text);
+}
+
 void diagnose_logbook(struct diagnosis *d, const struct logbook *book)
 {
     enum { ALL = LOGBOOK_SIGHTINGS_MAX };
@@ -248,5 +259,7 @@ void diagnose_logbook(struct diagnosis *d, const struct logbook *book)
             add_evidence(d, check, &book->sightings.at[i]);
     }
     add_sources(d, book);
+    if (book->sources.count > 0 && book->sightings.count == 0 && !book->is_known)
+        add_unknown(d);
     diagnosis_sort(d);
 }

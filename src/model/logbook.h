@@ -43,6 +43,7 @@ struct logbook {
     VEC(struct sighting) sightings; /* in the order in which they first came */
     struct map by_key;
     VEC(struct place) sources; /* file, number of lines, what it is */
+    bool is_known;             /* at least one source is of a kind that a reader knows */
     VEC(const char *) hosts;   /* host names in the lines, for redaction */
     int64_t left_out;          /* sightings beyond LOGBOOK_SIGHTINGS_MAX */
 };

@@ -112,13 +112,14 @@ static void put_sources(struct screen *s, const struct diagnosis *d)
 void text_diagnosis(struct screen *s, const struct diagnosis *d)
 {
     size_t fails = diagnosis_count(d, CHECK_FAIL), warnings = diagnosis_count(d, CHECK_WARN);
-    if (fails == 0 && warnings == 0) {
+    bool well = fails == 0 && warnings == 0 && (d->checks.count == 0 || diagnosis_count(d, CHECK_OK) > 0);
+    if (well) {
         screen_puts(s, STYLE_GOOD, _("Nothing wrong was found."));
         screen_newline(s);
     }
     bool first = true;
     vec_each (&d->checks, check) {
-        if (!first || (fails == 0 && warnings == 0))
+        if (!first || well)
             screen_newline(s);
         first = false;
         put_check(s, check);

@@ -225,6 +225,18 @@ static void nuls_in_a_log_do_not_end_it_and_a_program_is_refused(void **state)
     logbook_release(&book);
 }
 
+static void silence_about_unknown_text_is_not_health(void **state)
+{
+    (void)state;
+    static const char text[] = "Dear diary,\ntoday the fan was loud.\n";
+    struct diagnosis d;
+    diagnose_text(&d, text, sizeof text - 1);
+    assert_int_equal(d.checks.count, 1);
+    assert_string_equal(d.checks.at[0].id, "input-unknown");
+    assert_int_equal(d.checks.at[0].status, CHECK_UNKNOWN);
+    diagnosis_release(&d);
+}
+
 static void private_words_are_taken_out_and_needed_ones_stay(void **state)
 {
     (void)state;
@@ -298,6 +310,7 @@ int main(void)
         cmocka_unit_test(text_that_only_looks_like_an_xid_is_none),
         cmocka_unit_test(a_million_kinds_of_events_and_endless_lines_stay_bounded),
         cmocka_unit_test(nuls_in_a_log_do_not_end_it_and_a_program_is_refused),
+        cmocka_unit_test(silence_about_unknown_text_is_not_health),
         cmocka_unit_test(private_words_are_taken_out_and_needed_ones_stay),
         cmocka_unit_test(tables_refer_to_what_is_there),
     };

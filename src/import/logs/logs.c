@@ -24,6 +24,7 @@ static const char *const kind_names[] = {
     [KIND_SMI_CSV] = "nvidia-smi --query-gpu",
     [KIND_SMI_DMON] = "nvidia-smi dmon",
     [KIND_GPUZ] = "GPU-Z sensor log",
+    [KIND_AFTERBURNER] = "MSI Afterburner log",
     [KIND_KUBE] = "kubectl describe",
     [KIND_BUG_REPORT] = "nvidia-bug-report.log",
 };
@@ -83,6 +84,7 @@ static void describe(struct logs *logs, const struct splitter *s, const char *da
     for (size_t i = 0; i < sizeof kind_names / sizeof *kind_names; i++)
         if (logs->kinds >> i & 1)
             str_addf(&text, "%s%s", text.len ? ", " : "", kind_names[i]);
+    logs->book->is_known |= logs->kinds != 0;
     if (text.len == 0)
         str_puts(&text, "text");
     if (damage)

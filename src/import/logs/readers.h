@@ -35,7 +35,7 @@ struct smi_value {
 
 /* Where readers of nvidia-smi are. */
 struct smi_state {
-    enum { SMI_NONE, SMI_TEXT, SMI_XML, SMI_CSV, SMI_DMON, SMI_GPUZ } mode;
+    enum { SMI_NONE, SMI_TEXT, SMI_XML, SMI_CSV, SMI_DMON, SMI_GPUZ, SMI_AFTERBURNER } mode;
     char device[64];
     struct {
         int indent;
@@ -72,6 +72,7 @@ enum log_kind {
     KIND_SMI_CSV,
     KIND_SMI_DMON,
     KIND_GPUZ,
+    KIND_AFTERBURNER,
     KIND_KUBE,
     KIND_BUG_REPORT
 };

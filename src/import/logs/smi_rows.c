@@ -1,4 +1,5 @@
-/* Rows of values over time: --query-gpu as CSV, dmon, GPU-Z's sensor log. The heading says what the columns
+/* Rows of values over time: --query-gpu as CSV, dmon, the sensor logs of GPU-Z and MSI
+ * Afterburner. The heading says what the columns
  * are; values go by smi.tsv. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -207,6 +208,32 @@ static void gpuz_row(struct logs *logs, const struct log_line *line)
         logs_add_sign(logs, line, "throttle-thermal", NULL, NULL);
 }
 
+/* ---- MSI Afterburner ------------------------------------------------------------------------------------
+ */
+
+/* "02, 06-05-2025 00:38:27, GPU temperature ,Temp limit ,…" names the columns, "80, …" is a row. Limits are 0
+ * or 1; with several GPUs the names begin with "GPU1 ". */
+static bool is_afterburner(const struct log_line *line)
+{
+    return line->length > 4 && memcmp(line->text, "02, ", 4) == 0 &&
+           memmem(line->text, line->length, " limit", 6);
+}
+
+static void afterburner_row(struct logs *logs, const struct log_line *line)
+{
+    static const struct {
+        const char *column, *sign;
+    } limits[] = {{"temp_limit", "throttle-thermal"}, {"power_limit", "throttle-power-cap"}};
+    struct cell cells[SMI_COLUMNS];
+    int count = split_commas(line, cells);
+    if (line->length < 4 || memcmp(line->text, "80, ", 4) != 0)
+        return;
+    for (int i = 0; i < count && i < logs->smi.column_count; i++)
+        for (size_t l = 0; l < sizeof limits / sizeof *limits; l++)
+            if (strstr(logs->smi.columns[i], limits[l].column) && cells[i].length > 0 && *cells[i].at == '1')
+                logs_add_sign(logs, line, limits[l].sign, NULL, NULL);
+}
+
 void logs_smi_rows(struct logs *logs, const struct log_line *line)
 {
     struct cell cells[SMI_COLUMNS];
@@ -240,7 +267,15 @@ void logs_smi_rows(struct logs *logs, const struct log_line *line)
         take_heading(logs, cells, count, SMI_GPUZ, KIND_GPUZ);
         return;
     }
+    if (is_afterburner(line)) {
+        int count = split_commas(line, cells);
+        take_heading(logs, cells, count, SMI_AFTERBURNER, KIND_AFTERBURNER);
+        return;
+    }
     switch (smi->mode) {
+    case SMI_AFTERBURNER:
+        afterburner_row(logs, line);
+        break;
     case SMI_CSV:
         csv_row(logs, line);
         break;

@@ -7,3 +7,5 @@ warplight doctor solo-45.txt xid79-solo.txt --redact --lang zh
 echo "exit $?"
 warplight doctor - <healthy.txt
 echo "exit $?"
+echo "the fan was loud today" | warplight doctor -
+echo "exit $?"
