@@ -124,7 +124,8 @@ const struct command command_doctor = {
            "PROGRAM is named, which is looked at and not started. Of FILEs reads what people paste: kernel "
            "logs and journals with Xid errors, nvidia-smi (the table, -q as "
            "text and XML, --query-gpu, dmon), nvidia-bug-report.log, messages of CUDA, PyTorch and NCCL, "
-           "kubectl describe, chrome://gpu, GPU-Z and Afterburner logs, in any mixture; '-' is standard input. Says what "
+           "kubectl describe, chrome://gpu, GPU-Z and Afterburner logs, in any mixture; '-' is standard "
+           "input. Says what "
            "is the cause and what only follows from it, shows the lines that prove it, and what to do."),
     .options = options,
     .defaults = &defaults,
