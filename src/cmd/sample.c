@@ -10,7 +10,9 @@
 #include "base/time.h"
 #include "cmd/read_run.h"
 #include "cmd/suggest.h"
+#include "export/wlt_write.h"
 #include "source/machine.h"
+#include "source/machine_series.h"
 #include "view/machine.h"
 
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV };
@@ -47,7 +49,8 @@ static const struct option options[] = {
      AT(no_processes), NULL},
     {"why", 0, OPTION_FLAG, NULL, N_("all fields as text, with the reason where a value is not known"),
      AT(why), NULL},
-    {"output", 'o', OPTION_FILE, N_("FILE"), N_("write to FILE, not to standard output"), AT(output), NULL},
+    {"output", 'o', OPTION_FILE, N_("FILE"),
+     N_("write to FILE, not to standard output; FILE.wlt: a recording"), AT(output), NULL},
     {"root", 0, OPTION_FILE, N_("FOLDER"),
      N_("look at a copy of /sys and /proc below FOLDER, not at this machine"), AT(root), NULL},
     OPTION_END,
@@ -178,8 +181,18 @@ static int choose_devices(struct machine_sample *s, const char *list, struct err
 /* ---- samples in time -------------------------------------------------------------------------------------
  */
 
+/* A recording of what is sampled, with -o FILE.wlt. */
+struct kept {
+    struct run run;
+    uint32_t source;
+    struct wlt_writer *writer; /* NULL: samples are printed */
+    struct machine_series series;
+    int64_t flushed_ns;
+};
+
 struct sampling {
     struct cli *cli;
+    struct kept kept;
     const struct sample_args *args;
     struct choice choice;
     struct machine *machine;
@@ -252,6 +265,41 @@ static int write_sample(struct sampling *s, int64_t number, struct err *err)
     return cli_check_output(s->out, s->args->output ? s->args->output : _("standard output"), err);
 }
 
+static bool is_recording(const char *path)
+{
+    const char *ending = ".wlt";
+    return path && strlen(path) > strlen(ending) && strcmp(path + strlen(path) - strlen(ending), ending) == 0;
+}
+
+/* The file is readable, up to a second before, whatever becomes of us. */
+static int keep_sample(struct kept *k, const struct machine_sample *sample, struct err *err)
+{
+    const int64_t second = 1000000000;
+    machine_series_add(&k->series, &k->run, k->source, sample);
+    if (now_ns() - k->flushed_ns < second)
+        return 0;
+    k->flushed_ns = now_ns();
+    return wlt_writer_flush(k->writer, &k->run, err);
+}
+
+static int open_kept(struct sampling *s, struct err *err)
+{
+    struct kept *k = &s->kept;
+    run_init(&k->run);
+    if (!is_recording(s->args->output))
+        return 0;
+    k->source = run_add_source(&k->run, s->args->output, "warplight samples");
+    return wlt_writer_open(&k->writer, fileno(s->out), err);
+}
+
+static int close_kept(struct kept *k, struct err *err)
+{
+    int rc = k->writer ? wlt_writer_close(k->writer, &k->run, err) : 0;
+    machine_series_release(&k->series);
+    run_release(&k->run);
+    return rc;
+}
+
 static int take_sample(struct sampling *s, struct err *err)
 {
     machine_sample_copy(&s->sample, machine_read(s->machine));
@@ -277,7 +325,7 @@ static int sample_all(struct sampling *s, struct err *err)
             break;
         rc = take_sample(s, err);
         if (rc == 0)
-            rc = write_sample(s, number, err);
+            rc = s->kept.writer ? keep_sample(&s->kept, &s->sample, err) : write_sample(s, number, err);
         if (feof(s->out) || ferror(s->out))
             break;
         beat = next_beat(s, beat);
@@ -307,6 +355,10 @@ static int check_args(const struct sample_args *args, struct sampling *s, struct
     if (args->rows != MACHINE_ROWS_DEVICES && args->format != FORMAT_CSV)
         return err_set(err, ERR_USAGE, NULL, -1, _("JSON lines hold all of them"),
                        _("--rows goes with --format csv"));
+    if (is_recording(args->output) && (args->format != FORMAT_TEXT || args->fields || args->why))
+        return err_set(err, ERR_USAGE, args->output, -1,
+                       _("leave --format, --fields and --why out, or name another file"),
+                       _("a recording holds all fields in its own format"));
     s->choice.rows = (enum machine_rows)args->rows;
     if (args->fields)
         return each_name(args->fields, take_field, &s->choice, err);
@@ -325,8 +377,11 @@ static int run(struct cli *cli, const void *values, struct err *err)
         const struct machine_options wanted = {.root = args->root, .no_processes = args->no_processes};
         s.machine = machine_open(&wanted);
         block_signals(&s.ending);
-        rc = sample_all(&s, err);
+        rc = open_kept(&s, err);
+        rc = rc ? rc : sample_all(&s, err);
         machine_close(s.machine);
+        int kept = close_kept(&s.kept, rc ? NULL : err);
+        rc = rc ? rc : kept;
         int closed = close_output(s.out, args->output, rc ? NULL : err);
         rc = rc ? rc : closed;
     }

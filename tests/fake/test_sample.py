@@ -151,6 +151,29 @@ class Sample(unittest.TestCase):
         self.assertEqual(rows[0]["power_watts"], "699.125")
         self.assertEqual(rows[0]["clock_event_reasons"], "power-cap,software-thermal")
 
+    def test_a_recording_holds_the_values_over_time(self):
+        self.sysfs("active", "active")
+        path = os.path.join(self.folder.name, "samples.wlt")
+        self.run_it("-i", "110ms", "-n", "4", "-o", path, FAKE_NVML_GPUS="2")
+        info = subprocess.run((WARPLIGHT, "info", "-f", "json", path), env=self.environment(), capture_output=True,
+                              text=True, check=True).stdout
+        facts = {fact["key"]: fact["value"] for fact in json.loads(info)["files"][0]["facts"]}
+        self.assertEqual(facts["gpu.GPU-00000000-0000-0000-0000-000000000001.compute_capability"], "9.0")
+        trace = os.path.join(self.folder.name, "trace.json")
+        subprocess.run((WARPLIGHT, "export", "--format", "chrome", "-o", trace, path), env=self.environment(), check=True,
+                       capture_output=True)
+        with open(trace, encoding="utf-8") as file:
+            events = json.load(file)
+        events = events["traceEvents"] if isinstance(events, dict) else events
+        values = {}
+        for event in events:
+            if event.get("ph") == "C":
+                values.setdefault(event["name"], []).append(list(event["args"].values())[0])
+        self.assertEqual(values["GPU 0 power"], [699.125] * 4)
+        self.assertEqual(values["GPU 1 power"], [699.125] * 4)
+        self.assertEqual(values["GPU 1 SMs with a warp"], [0.025] * 4)
+        self.run_it("-o", path, "-f", "json", rc=2)
+
     def test_beats_lie_on_a_grid(self):
         lines = self.sample("-i", "50ms", "-n", "9", "--no-processes")
         self.assertEqual(len(lines), 9)
