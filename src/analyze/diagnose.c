@@ -126,10 +126,10 @@ static struct facts facts_of(struct diagnosis *d, const struct sighting *sightin
 
 /* ---- roots --------------------------------------------------------------------------------------------- */
 
-/* Whether it was settled when they were read which came first: for all that an Xid takes part in. */
+/* Whether it was settled when they were read: for Xids always, and for a text of the kernel beside an Xid. */
 static bool share_an_order(const struct sighting *a, const struct sighting *b)
 {
-    return a->in_kernel_log && b->in_kernel_log && (a->kind != SIGHTING_SIGN || b->kind != SIGHTING_SIGN);
+    return a->kind != SIGHTING_SIGN || (a->in_kernel_log && b->in_kernel_log && b->kind != SIGHTING_SIGN);
 }
 
 static bool explains(const struct sighting *other, const struct sighting *sighting, const char *follows)

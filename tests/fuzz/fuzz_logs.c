@@ -13,6 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (logs_read_memory(&book, "fuzz", data, size, &err) == 0) {
         FUZZ_CHECK(book.sightings.count <= LOGBOOK_SIGHTINGS_MAX);
         diagnose_logbook(&d, &book);
+        FUZZ_CHECK(book.sightings.count == 0 || d.checks.count > 0); /* something is the root */
         redact_diagnosis(&d, hosts, 1);
         vec_each (&d.checks, check) {
             FUZZ_CHECK(check->title.plain && check->title.local);

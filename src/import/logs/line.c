@@ -180,6 +180,20 @@ static void take_syslog(struct log_line *line)
     skip(line, before + strlen(mark));
 }
 
+/* What drivers put in front of their messages, for logs without times (dmesg -t). */
+static bool is_kernel_body(const struct log_line *line)
+{
+    static const char *const drivers[] = {
+        "NVRM:", "nvidia ", "nvidia-nvswitch", "pcieport ", "AER:", "[drm", "amdgpu ",
+        "i915 ", "xe ",     "nouveau ",        "PM: "};
+    for (size_t i = 0; i < sizeof drivers / sizeof *drivers; i++) {
+        size_t length = strlen(drivers[i]);
+        if (line->body_length > length && memcmp(line->body, drivers[i], length) == 0)
+            return true;
+    }
+    return false;
+}
+
 void log_line_parse(struct log_line *line, const char *text, size_t length)
 {
     *line = (struct log_line){
@@ -191,6 +205,5 @@ void log_line_parse(struct log_line *line, const char *text, size_t length)
     take_facility(line);
     take_syslog(line);
     take_bracket(line);
-    if (line->body_length >= 5 && memcmp(line->body, "NVRM:", 5) == 0)
-        line->is_kernel = true;
+    line->is_kernel |= is_kernel_body(line);
 }
