@@ -220,10 +220,12 @@ static void receive(struct driver *d)
     }
 }
 
-/* How long its answer is waited for, from when it was asked. */
+/* How long its answer is waited for, from when it was asked. Only the first worker may take its time to open
+ * the driver: one that follows a failure has shown that it can fail, and others wait. */
 static int64_t patience(const struct machine *m, const struct driver *d)
 {
-    return d->has_answered ? m->deadline_ns : m->deadline_ns * PATIENCE;
+    bool may_open = !d->has_answered && d->retry_after_s == 0;
+    return may_open ? m->deadline_ns * PATIENCE : m->deadline_ns;
 }
 
 static bool is_awaited(const struct machine *m, const struct driver *d, int64_t now)
