@@ -293,8 +293,8 @@ void machine_csv_header(struct str *out, enum machine_rows rows, const machine_c
 {
     static const char *const first[] = {
         [MACHINE_ROWS_DEVICES] = ",id,uuid,name,pci_bus_id,state",
-        [MACHINE_ROWS_PROCESSES] = ",device_id,device_uuid,pid,start_unix_ns,user,name,command,container_id,"
-                                   "pod_uid,slurm_job",
+        [MACHINE_ROWS_PROCESSES] = (",device_id,device_uuid,pid,start_unix_ns,user,name,command,container_id,"
+                                    "pod_uid,slurm_job"),
         [MACHINE_ROWS_HOST] = ",host",
     };
     str_addf(out, "time_unix_ns%s", first[rows]);
