@@ -147,6 +147,8 @@ static void take_metric(struct result *r, struct proto message)
 /* Rules mark links in their texts: "@section:ID:Title@", "@url:Title:https://…@". People read the titles. */
 static void add_rule_text(struct str *out, const char *text, size_t length)
 {
+    if (length == 0)
+        return; /* and text may be NULL */
     const char *end = text + length;
     while (text < end) {
         const char *at = memchr(text, '@', (size_t)(end - text));
