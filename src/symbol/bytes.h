@@ -19,7 +19,7 @@ static inline bool bytes_have(struct bytes b, uint64_t offset, uint64_t size)
 
 static inline struct bytes bytes_part(struct bytes b, uint64_t offset, uint64_t size)
 {
-    return bytes_have(b, offset, size) ? (struct bytes){b.at + offset, size} : (struct bytes){0};
+    return b.at && bytes_have(b, offset, size) ? (struct bytes){b.at + offset, size} : (struct bytes){0};
 }
 
 /* From offset on, at most size bytes. */

@@ -294,7 +294,8 @@ void json_findings(struct json_report *j, const struct finding *findings, size_t
     struct json_writer *w = &j->w;
     json_key(w, "findings");
     json_array_begin(w);
-    for (const struct finding *finding = findings; finding < findings + count; finding++) {
+    for (size_t i = 0; i < count; i++) {
+        const struct finding *finding = &findings[i];
         json_object_begin(w);
         json_cells(j, sections[SECTION_FINDINGS].columns, finding);
         json_key(w, "saving_ns");
