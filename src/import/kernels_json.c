@@ -255,7 +255,11 @@ static void read_kernel(struct kernels *k)
 
 static void drop_unlaunched(struct kernels *k)
 {
-    while (k->run->profiles.count > k->first && k->run->profiles.at[k->run->profiles.count - 1].launches < 1)
+    size_t used = k->first; /* a damaged file may have lost the count of a kernel that has counters */
+    for (size_t i = 0; i < k->run->counters.count; i++)
+        if (k->run->counters.profile[i] >= used)
+            used = (size_t)k->run->counters.profile[i] + 1;
+    while (k->run->profiles.count > used && k->run->profiles.at[k->run->profiles.count - 1].launches < 1)
         k->run->profiles.count--;
     for (size_t i = k->first; i < k->run->profiles.count; i++) {
         struct kernel_profile *profile = &k->run->profiles.at[i];
