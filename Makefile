@@ -48,8 +48,7 @@ lint: all | setup-lint
 	@tools/lint/run.sh build/src/cmd/warplight
 
 build-fuzz/build.ninja: | setup-fuzz
-	@CC=clang $(SETUP) -Dtests=enabled -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false \
-		-Dc_args=-fno-sanitize=pointer-overflow build-fuzz
+	@CC=clang $(SETUP) -Dtests=enabled -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false build-fuzz
 
 fuzz: build-fuzz/build.ninja
 	@tools/fuzz.sh build-fuzz $(FUZZ_SECONDS)
