@@ -1,24 +1,17 @@
 #include "cmd/progress.h"
 
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "analyze/msg.h"
+#include "base/clock.h"
 #include "base/i18n.h"
-
-static int64_t monotonic_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 void progress_open(struct progress *p, const struct cli *cli)
 {
     *p = (struct progress){.cli = cli,
                            .live = isatty(STDERR_FILENO) && !cli->globals.quiet && !cli->globals.no_progress,
-                           .since_ns = monotonic_ns()};
+                           .since_ns = clock_ns(CLOCK_MONOTONIC)};
 }
 
 static int by_start(const void *a, const void *b)
@@ -79,7 +72,7 @@ static void render(struct str *out, const struct progress *p, const struct progr
 
 void progress_show(struct progress *p, const struct progress_facts *facts)
 {
-    int64_t now = monotonic_ns(), length_ns = now - p->since_ns;
+    int64_t now = clock_ns(CLOCK_MONOTONIC), length_ns = now - p->since_ns;
     if (!p->live || length_ns <= 0)
         return;
     struct str text = {0};

@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/i18n.h"
 #include "base/str.h"
 #include "import/import.h"
@@ -23,13 +23,6 @@ struct progress {
 
 enum { SHOW_AFTER_NS = 1000000000, SHOW_EVERY_NS = 200000000 };
 
-static int64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
-
 static void progress_erase(struct progress *p)
 {
     if (p->shown_ns == 0)
@@ -42,7 +35,7 @@ static void progress_erase(struct progress *p)
 static void progress_show(void *context, const char *path, int64_t done, int64_t total)
 {
     struct progress *p = context;
-    int64_t now = now_ns();
+    int64_t now = clock_ns(CLOCK_MONOTONIC);
     if (now - p->started_ns < SHOW_AFTER_NS || now - p->shown_ns < SHOW_EVERY_NS)
         return;
     const char *slash = strrchr(path, '/');
@@ -66,7 +59,7 @@ static void progress_show(void *context, const char *path, int64_t done, int64_t
 int read_run(struct run *run, const struct cli *cli, char *const *paths, int count, const char *importer,
              struct err *err)
 {
-    struct progress progress = {.started_ns = now_ns()};
+    struct progress progress = {.started_ns = clock_ns(CLOCK_MONOTONIC)};
     struct import_options options = {.context = &progress};
     cli_screen(cli, &progress.screen, stderr);
     if (isatty(STDERR_FILENO) && !cli->globals.quiet && !cli->globals.no_progress)

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/i18n.h"
 
 /* ---- names ----------------------------------------------------------------------------------------------
@@ -139,19 +140,12 @@ static void add_facts(const struct recording *r, struct run *run, uint32_t sourc
     add_fact(run, source, "rows_too_many", r->retain.crowded);
 }
 
-static int64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 static int write_snapshot(struct recording *r, struct run *run, uint32_t source, const char *reason,
                           struct err *err)
 {
     size_t facts = run->facts.count;
     struct losses ever = run->losses;
-    retain_prune(&r->retain, run, now_ns());
+    retain_prune(&r->retain, run, clock_ns(CLOCK_REALTIME));
     int fd = make_snapshot_file(r, err);
     if (fd < 0)
         return fd;
@@ -187,7 +181,7 @@ int recording_take(struct recording *r, struct run *run, struct err *err)
 {
     if (r->writer)
         return wlt_writer_flush(r->writer, run, err);
-    retain_prune(&r->retain, run, now_ns());
+    retain_prune(&r->retain, run, clock_ns(CLOCK_REALTIME));
     return 0;
 }
 

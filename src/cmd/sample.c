@@ -6,6 +6,7 @@
 #include <strings.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/i18n.h"
 #include "base/time.h"
 #include "cmd/read_run.h"
@@ -202,23 +203,16 @@ struct sampling {
     sigset_t ending;
 };
 
-static int64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 /* Waits until then. False when a signal asks for an end first. */
 static bool wait_until(const struct sampling *s, int64_t then)
 {
     const int64_t second = 1000000000;
     for (;;) {
-        int64_t left = max_ns(then - now_ns(), 0);
+        int64_t left = max_ns(then - clock_ns(CLOCK_MONOTONIC), 0);
         struct timespec pause = {.tv_sec = left / second, .tv_nsec = left % second};
         if (sigtimedwait(&s->ending, NULL, &pause) > 0)
             return false;
-        if (errno == EAGAIN && now_ns() >= then)
+        if (errno == EAGAIN && clock_ns(CLOCK_MONOTONIC) >= then)
             return true;
     }
 }
@@ -227,7 +221,7 @@ static bool wait_until(const struct sampling *s, int64_t then)
  */
 static int64_t next_beat(struct sampling *s, int64_t beat)
 {
-    int64_t late = now_ns() - (beat + s->interval);
+    int64_t late = clock_ns(CLOCK_MONOTONIC) - (beat + s->interval);
     int64_t missed = late > 0 ? late / s->interval : 0;
     s->missed += missed;
     return beat + (1 + missed) * s->interval;
@@ -276,9 +270,9 @@ static int keep_sample(struct kept *k, const struct machine_sample *sample, stru
 {
     const int64_t second = 1000000000;
     machine_series_add(&k->series, &k->run, k->source, sample);
-    if (now_ns() - k->flushed_ns < second)
+    if (clock_ns(CLOCK_MONOTONIC) - k->flushed_ns < second)
         return 0;
-    k->flushed_ns = now_ns();
+    k->flushed_ns = clock_ns(CLOCK_MONOTONIC);
     return wlt_writer_flush(k->writer, &k->run, err);
 }
 
@@ -311,7 +305,8 @@ static int warm_up(struct sampling *s, struct err *err)
 {
     const int64_t pause = INT64_C(200000000);
     int rc = take_sample(s, err);
-    if (rc == 0 && !wait_until(s, now_ns() + (s->interval ? min_ns(s->interval, pause) : pause)))
+    if (rc == 0 &&
+        !wait_until(s, clock_ns(CLOCK_MONOTONIC) + (s->interval ? min_ns(s->interval, pause) : pause)))
         s->count = -1; /* ended before it began */
     return rc;
 }
@@ -319,7 +314,7 @@ static int warm_up(struct sampling *s, struct err *err)
 static int sample_all(struct sampling *s, struct err *err)
 {
     int rc = warm_up(s, err);
-    int64_t beat = now_ns();
+    int64_t beat = clock_ns(CLOCK_MONOTONIC);
     for (int64_t number = 0; rc == 0 && s->count >= 0 && (s->count == 0 || number < s->count); number++) {
         if (number > 0 && !wait_until(s, beat))
             break;

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/i18n.h"
 #include "model/cells.h"
 #include "source/facts.h"
@@ -20,17 +21,10 @@ enum {
     MOST_AUTOMATIC = 100,
 };
 
-static int64_t monotonic_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 static void show_progress(struct session *s)
 {
     progress_show(&s->progress,
-                  &(struct progress_facts){.elapsed_ns = monotonic_ns() - s->started_ns,
+                  &(struct progress_facts){.elapsed_ns = clock_ns(CLOCK_MONOTONIC) - s->started_ns,
                                            .processes = (int64_t)collect_process_count(&s->collect),
                                            .dropped = s->run.losses.dropped,
                                            .bytes = recording_bytes(&s->recording, &s->run),
@@ -40,7 +34,7 @@ static void show_progress(struct session *s)
 
 static int take_rows(struct session *s, struct err *err)
 {
-    s->flushed_ns = monotonic_ns();
+    s->flushed_ns = clock_ns(CLOCK_MONOTONIC);
     return recording_take(&s->recording, &s->run, err);
 }
 
@@ -68,7 +62,7 @@ static bool may_be_automatic(const struct session *s)
 {
     const struct automatic *a = &s->automatic;
     return a->count < MOST_AUTOMATIC &&
-           (a->last_ns == 0 || monotonic_ns() - a->last_ns >= s->options.recording.keep_ns);
+           (a->last_ns == 0 || clock_ns(CLOCK_MONOTONIC) - a->last_ns >= s->options.recording.keep_ns);
 }
 
 /* Spans from `first` on are new. */
@@ -84,7 +78,7 @@ static void look_for_slow_steps(struct session *s, size_t first)
         a->left_out++;
         return;
     }
-    a->due_ns = monotonic_ns() + settle_ns;
+    a->due_ns = clock_ns(CLOCK_MONOTONIC) + settle_ns;
     str_cut(&a->reason, 0);
     str_addf(&a->reason, "slow step: %s took %lld us", run_text(&s->run, slow.name),
              (long long)slow.length_ns / 1000);
@@ -100,10 +94,10 @@ static void write_snapshots(struct session *s)
     if (s->asked)
         snapshot(s, "signal", &err);
     s->asked = false;
-    if (a->due_ns == 0 || monotonic_ns() < a->due_ns)
+    if (a->due_ns == 0 || clock_ns(CLOCK_MONOTONIC) < a->due_ns)
         return;
     a->due_ns = 0;
-    a->last_ns = monotonic_ns();
+    a->last_ns = clock_ns(CLOCK_MONOTONIC);
     a->count++;
     snapshot(s, str_text(&a->reason), &err);
 }
@@ -140,7 +134,7 @@ static void fill_reply(const struct session *s, struct control_reply *reply)
                                     .state = s->collect.wanted == RING_RECORD  ? CONTROL_RECORDING
                                              : s->collect.wanted == RING_PAUSE ? CONTROL_PAUSED
                                                                                : CONTROL_ENDING,
-                                    .elapsed_ns = monotonic_ns() - s->started_ns,
+                                    .elapsed_ns = clock_ns(CLOCK_MONOTONIC) - s->started_ns,
                                     .records = s->collect.records,
                                     .dropped = s->run.losses.dropped,
                                     .processes = (int64_t)collect_process_count(&s->collect),
@@ -155,9 +149,7 @@ static void fill_reply(const struct session *s, struct control_reply *reply)
 /* Times between are not idle: nobody looked. */
 static void note_switch(struct session *s, enum mark_kind kind)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    vec_push(&s->run.marks, ((struct mark){.time = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec,
+    vec_push(&s->run.marks, ((struct mark){.time = clock_ns(CLOCK_REALTIME),
                                            .kind = kind,
                                            .text = intern_puts(&s->run.strings, mark_kind_names[kind]),
                                            .thread = NONE,
@@ -180,10 +172,10 @@ static bool carry_out(struct session *s, struct control_peer *peer, int *rc, str
         if (!peer->begun)
             want(s, start ? RING_RECORD : RING_PAUSE);
         peer->begun = true;
-        if (!collect_is_obeyed(&s->collect) && monotonic_ns() - peer->since_ns < OBEY_NS)
+        if (!collect_is_obeyed(&s->collect) && clock_ns(CLOCK_MONOTONIC) - peer->since_ns < OBEY_NS)
             return false;
     }
-    if (peer->verb == CONTROL_SNAPSHOT && monotonic_ns() - peer->since_ns < ARRIVE_NS)
+    if (peer->verb == CONTROL_SNAPSHOT && clock_ns(CLOCK_MONOTONIC) - peer->since_ns < ARRIVE_NS)
         return false;
     if (peer->verb == CONTROL_STOP || peer->verb == CONTROL_SNAPSHOT)
         drain(s);
@@ -279,10 +271,11 @@ static int follow(struct session *s, const sigset_t *signals, struct err *err)
         pass_on_next_signal(s, signals);
         drain(s);
         gpu_watch_poll(&s->gpus, &s->run);
-        if (recording_is_due(&s->recording, &s->run) || monotonic_ns() - s->flushed_ns > FLUSH_EVERY_NS)
+        if (recording_is_due(&s->recording, &s->run) ||
+            clock_ns(CLOCK_MONOTONIC) - s->flushed_ns > FLUSH_EVERY_NS)
             rc = take_rows(s, err);
         write_snapshots(s);
-        if (monotonic_ns() - s->progress.since_ns > SHOW_EVERY_NS)
+        if (clock_ns(CLOCK_MONOTONIC) - s->progress.since_ns > SHOW_EVERY_NS)
             show_progress(s);
         if (rc == 0)
             rc = answer_peers(s, err);
@@ -328,7 +321,7 @@ static int start_target(struct session *s, char *const *argv, const sigset_t *ma
         add_word(&words, s->options.torch_ops, "torch-ops");
         add_word(&words, s->options.graph_nodes, "graph-nodes");
         add_word(&words, s->options.no_memory, "no-memory");
-        s->started_ns = s->flushed_ns = monotonic_ns();
+        s->started_ns = s->flushed_ns = clock_ns(CLOCK_MONOTONIC);
         rc = target_start(&s->target, argv, str_text(&library), str_text(&s->collect.folder.path),
                           str_text(&words), mask, err);
     }

@@ -12,8 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/i18n.h"
 #include "inject/launches.h"
 #include "inject/profiler.h"
@@ -70,13 +70,6 @@ static struct {
 
 /* Set while we call CUPTI ourselves: what that launches is not the application's. */
 static __thread bool inside;
-
-static int64_t monotonic_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 /* ---- records --------------------------------------------------------------------------------------------
  */
@@ -209,7 +202,7 @@ static void stop(struct recorder *r, struct context *c)
         atomic_fetch_add_explicit(&r->ring->dropped_here, c->launch_count, memory_order_relaxed);
     }
     if (mode == MODE_DEEP)
-        c->spent_ns += monotonic_ns() - c->begun_ns;
+        c->spent_ns += clock_ns(CLOCK_MONOTONIC) - c->begun_ns;
     c->launch_count = 0;
     inside = false;
 }
@@ -218,7 +211,7 @@ static void start(struct recorder *r, struct context *c, enum mode mode)
 {
     struct refusal why;
     inside = true;
-    c->begun_ns = monotonic_ns();
+    c->begun_ns = clock_ns(CLOCK_MONOTONIC);
     c->launch_count = c->idle = 0;
     if (profiler_start(&c->profiler, &c->session, &c->plans[mode], mode == MODE_DEEP,
                        mode == MODE_DEEP ? 1 : RANGES, &why) == 0)
@@ -232,7 +225,7 @@ static void start_sampling(struct recorder *r, struct context *c)
 {
     struct refusal why;
     inside = true;
-    c->begun_ns = monotonic_ns();
+    c->begun_ns = clock_ns(CLOCK_MONOTONIC);
     if (sampling_start(&c->sampling, r, c->handle, &why) != 0)
         give_up(r, c, &why);
     inside = false;
@@ -410,7 +403,7 @@ static void leave(struct recorder *r, struct context *c, bool launched)
         if (kernel)
             kernel->measured++;
     }
-    c->last_ns = monotonic_ns();
+    c->last_ns = clock_ns(CLOCK_MONOTONIC);
     if (c->mode == MODE_DEEP || c->launch_count == RANGES || c->idle >= PATIENCE)
         stop(r, c);
 }
@@ -420,7 +413,7 @@ static void sample(struct recorder *r, struct context *c)
 {
     if (!c->dead && !c->sampling.is_on)
         start_sampling(r, c);
-    else if (monotonic_ns() - c->begun_ns > sampling_ns)
+    else if (clock_ns(CLOCK_MONOTONIC) - c->begun_ns > sampling_ns)
         stop_sampling(r, c);
 }
 
@@ -538,7 +531,7 @@ void counters_flush(struct recorder *r, bool all)
         void *before = NULL;
         if (!__atomic_load_n(&c->handle, __ATOMIC_ACQUIRE) || pthread_mutex_trylock(&c->lock) != 0)
             continue;
-        bool due = c->mode != MODE_OFF && (all || monotonic_ns() - c->last_ns > idle_ns);
+        bool due = c->mode != MODE_OFF && (all || clock_ns(CLOCK_MONOTONIC) - c->last_ns > idle_ns);
         bool sampled = c->sampling.is_on && all;
         if (!c->dead && (due || sampled) && counters.driver.CtxPushCurrent(c->session.context) == 0) {
             if (due)

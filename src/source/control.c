@@ -6,9 +6,9 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/i18n.h"
 #include "base/json.h"
 #include "base/json_write.h"
@@ -150,13 +150,6 @@ static bool is_same_user(int fd)
            (peer.uid == geteuid() || peer.uid == 0);
 }
 
-static int64_t monotonic_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 /* ---- the recorder's side --------------------------------------------------------------------------------
  */
 
@@ -187,7 +180,7 @@ static void accept_peer(struct control *c, struct control_peer *peer)
     int fd = accept4(c->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0)
         return;
-    *peer = (struct control_peer){.fd = fd, .since_ns = monotonic_ns()};
+    *peer = (struct control_peer){.fd = fd, .since_ns = clock_ns(CLOCK_MONOTONIC)};
     if (!is_same_user(fd))
         let_go(peer);
 }
@@ -198,7 +191,7 @@ static void read_request(struct control_peer *peer)
     char word[CONTROL_REQUEST_BYTES];
     ssize_t length = recv(peer->fd, word, sizeof word, MSG_DONTWAIT);
     if (length < 0 && (errno == EAGAIN || errno == EINTR)) {
-        if (monotonic_ns() - peer->since_ns > CONTROL_PATIENCE_MS * INT64_C(1000000))
+        if (clock_ns(CLOCK_MONOTONIC) - peer->since_ns > CONTROL_PATIENCE_MS * INT64_C(1000000))
             let_go(peer);
         return;
     }

@@ -3,8 +3,8 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "capture/activity.h"
 #include "source/cupti_nvtx.h"
 #include "source/proc_task.h"
@@ -18,9 +18,7 @@ static const int64_t day_ns = 86400 * INT64_C(1000000000);
 static int64_t shift(struct cupti_records *r, uint64_t time)
 {
     if (r->shift_ns == UNKNOWN) {
-        struct timespec now;
-        clock_gettime(CLOCK_REALTIME, &now);
-        int64_t ahead = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec - (int64_t)time;
+        int64_t ahead = clock_ns(CLOCK_REALTIME) - (int64_t)time;
         bool since_epoch = ahead > -day_ns && ahead < day_ns;
         int64_t real = r->realtime_ns, cupti = r->cupti_ns;
         bool sane = real >= 0 && real < RING_LATEST_NS && cupti >= 0 && cupti < RING_LATEST_NS;

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "source/gpu_facts.h"
 #include "source/pci.h"
 
@@ -133,9 +133,7 @@ void gpu_watch_poll(struct gpu_watch *w, struct run *run)
 
 static int64_t now_ms(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return clock_ns(CLOCK_MONOTONIC) / 1000000;
 }
 
 static bool anything_to_ask(const struct gpu_watch *w)

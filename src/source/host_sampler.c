@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/i18n.h"
 #include "base/utf8.h"
 #include "source/host_process.h"
@@ -87,13 +88,6 @@ struct host_sampler {
     /* of the collector's thread */
     VEC(uint32_t) run_names; /* id of a text here → in the run */
 };
-
-static int64_t clock_ns(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (int64_t)now.tv_sec * second_ns + now.tv_nsec;
-}
 
 /* ---- one sample -----------------------------------------------------------------------------------------
  */

@@ -3,7 +3,8 @@
 #include <errno.h>
 #include <stdio.h>
 #include <sys/socket.h>
-#include <time.h>
+
+#include "base/clock.h"
 
 bool driver_wait(int fd)
 {
@@ -29,13 +30,6 @@ void driver_end(int fd, enum reading_state state, const char *version)
     struct driver_message message = {.kind = DRIVER_END, .end.state = state};
     snprintf(message.end.version, sizeof message.end.version, "%s", version);
     driver_say(fd, &message);
-}
-
-static int64_t clock_ns(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 int64_t driver_now_ns(void)

@@ -1,7 +1,6 @@
 /* How an NVIDIA GPU is at a moment. */
+#include "base/clock.h"
 #include "source/nvml.h"
-
-#include <time.h>
 
 enum { CLOCK_SM = 1, CLOCK_MEMORY = 2 };
 enum { SENSOR_GPU = 0 };
@@ -172,9 +171,7 @@ static void sample_slow(const struct nvml *n, nvml_device device, struct gpu_sam
 
 void nvml_sample(const struct nvml *n, nvml_device device, enum nvml_depth depth, struct gpu_sample *s)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    *s = (struct gpu_sample){.time_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec};
+    *s = (struct gpu_sample){.time_ns = clock_ns(CLOCK_REALTIME)};
     sample_fields(n, device, s); /* first: what is counted over time belongs to the moment */
     sample_older(n, device, s);
     sample_clocks(n, device, s);

@@ -6,21 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/str.h"
 #include "capture/ring.h"
 
 enum { MOST_BYTES = 4 << 20 };
 static const int64_t first_pause_ns = 500 * INT64_C(1000000), last_pause_ns = 60 * INT64_C(1000000000);
-
-static int64_t monotonic_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 /* Replaces text by a file of /proc/PID; empty where it may not be read or the process is gone. */
 static void read_proc(struct str *text, const char *pid, const char *name)
@@ -58,7 +51,7 @@ static bool is_silent(struct silent *s, const char *pid, const char *folder, con
 
 int64_t silent_find(struct silent *s, const char *folder)
 {
-    int64_t now = monotonic_ns(), before = s->suspect, found = 0;
+    int64_t now = clock_ns(CLOCK_MONOTONIC), before = s->suspect, found = 0;
     if (now < s->look_ns)
         return 0;
     s->pause_ns = s->pause_ns == 0              ? first_pause_ns

@@ -89,28 +89,18 @@ void csv_changes(FILE *out, const struct report *report, const struct view_optio
 
 /* ---- text ---------------------------------------------------------------------------------------------- */
 
-static void put_msg(struct screen *s, const struct report *report, enum style style, const struct msg *msg,
-                    int indent)
-{
-    struct str text = {0};
-    text_msg(&text, msg, report);
-    str_pad(&s->text, ' ', (size_t)indent);
-    screen_wrap(s, style, str_text(&text), indent, indent + INDENT);
-    str_release(&text);
-}
-
 static void put_total(struct screen *s, const struct report *report)
 {
     double before, after;
     changes_total(report, &before, &after);
     if (!(before > 0))
         return;
-    put_msg(s, report, STYLE_BOLD,
-            &msg_make(after > before ? N_("kernels on both sides: {0} before, {1} after, {2} more")
-                                     : N_("kernels on both sides: {0} before, {1} after, {2} less"),
-                      value_ns((int64_t)before), value_ns((int64_t)after),
-                      value_ratio(fabs(after / before - 1))),
-            0);
+    text_put_msg(s, report, STYLE_BOLD,
+                 &msg_make(after > before ? N_("kernels on both sides: {0} before, {1} after, {2} more")
+                                          : N_("kernels on both sides: {0} before, {1} after, {2} less"),
+                           value_ns((int64_t)before), value_ns((int64_t)after),
+                           value_ratio(fabs(after / before - 1))),
+                 0);
 }
 
 static bool has_news(const struct profile_change *change)
@@ -123,12 +113,12 @@ static void put_findings(struct screen *s, const struct report *report, const st
 {
     for (uint32_t i = 0; i < change->finding_count; i++) {
         const struct finding_change *finding = &report->finding_changes.at[change->first_finding + i];
-        put_msg(s, report, finding->came ? STYLE_NOTICE : STYLE_GOOD,
-                &msg_make(finding->came ? N_("came: {0}") : N_("went: {0}"), value_text(finding->id)),
-                INDENT);
+        text_put_msg(s, report, finding->came ? STYLE_NOTICE : STYLE_GOOD,
+                     &msg_make(finding->came ? N_("came: {0}") : N_("went: {0}"), value_text(finding->id)),
+                     INDENT);
     }
     vec_each (&change->notes, note)
-        put_msg(s, report, STYLE_NOTICE, note, INDENT);
+        text_put_msg(s, report, STYLE_NOTICE, note, INDENT);
 }
 
 /* Those that people know by name first; machine output holds all. */
@@ -182,7 +172,7 @@ void text_changes(struct screen *s, const struct report *report, const struct vi
     };
     size_t shown = table_print(s, &change_section, report, &table);
     if (shown < report->changes.count)
-        put_msg(
+        text_put_msg(
             s, report, STYLE_DIM,
             &msg_make(N_("{0} more rows (--limit)"), value_count((int64_t)(report->changes.count - shown))),
             0);
@@ -191,11 +181,12 @@ void text_changes(struct screen *s, const struct report *report, const struct vi
         if (has_news(change) && left-- > 0)
             put_change(s, report, change, options);
     screen_newline(s);
-    put_msg(s, report, STYLE_DIM,
-            &msg_make(N_(
-                "A change below the noise is none: three standard errors of the launches measured, 5 % for a "
-                "single one.")),
-            0);
+    text_put_msg(
+        s, report, STYLE_DIM,
+        &msg_make(
+            N_("A change below the noise is none: three standard errors of the launches measured, 5 % for a "
+               "single one.")),
+        0);
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------------------- */

@@ -123,16 +123,6 @@ void csv_codes(FILE *out, const struct report *report, const struct view_options
 
 /* ---- text ---------------------------------------------------------------------------------------------- */
 
-static void put_msg(struct screen *s, const struct report *report, enum style style, const struct msg *msg,
-                    int indent)
-{
-    struct str text = {0};
-    text_msg(&text, msg, report);
-    str_pad(&s->text, ' ', (size_t)indent);
-    screen_wrap(s, style, str_text(&text), indent, indent + INDENT);
-    str_release(&text);
-}
-
 /* Distinct architectures in the order of the rows, those without an image only where `missing`. */
 static size_t list_architectures(const struct report *report, bool missing, const struct code_row **list)
 {
@@ -157,10 +147,10 @@ static void put_summary(struct screen *s, const struct report *report)
     struct map names = {0};
     vec_each (&report->codes, row)
         map_set(&names, row->kernel.demangled, 0);
-    put_msg(s, report, STYLE_BOLD,
-            &msg_make(names.count == 1 ? N_("one kernel, for {1}") : N_("{0} kernels, for {1}"),
-                      value_count((int64_t)names.count), value_text(str_text(&all))),
-            0);
+    text_put_msg(s, report, STYLE_BOLD,
+                 &msg_make(names.count == 1 ? N_("one kernel, for {1}") : N_("{0} kernels, for {1}"),
+                           value_count((int64_t)names.count), value_text(str_text(&all))),
+                 0);
     map_release(&names);
     str_release(&all);
 }
@@ -178,32 +168,34 @@ static void put_images(struct screen *s, const struct report *report, int32_t cc
     screen_newline(s);
     str_release(&title);
     if (counts[FIT_RUNS])
-        put_msg(s, report, STYLE_PLAIN,
-                &msg_make(N_("machine code: {0} of {1} kernels"), value_count(counts[FIT_RUNS]), all),
-                INDENT);
+        text_put_msg(s, report, STYLE_PLAIN,
+                     &msg_make(N_("machine code: {0} of {1} kernels"), value_count(counts[FIT_RUNS]), all),
+                     INDENT);
     if (counts[FIT_COMPILES])
-        put_msg(s, report, STYLE_NOTICE,
-                &msg_make(N_("only PTX: {0} of {1} kernels; the driver compiles it when a program first "
-                             "loads it, which "
-                             "costs start-up time and needs a driver at least as new as the toolkit"),
-                          value_count(counts[FIT_COMPILES]), all),
-                INDENT);
+        text_put_msg(s, report, STYLE_NOTICE,
+                     &msg_make(N_("only PTX: {0} of {1} kernels; the driver compiles it when a program first "
+                                  "loads it, which "
+                                  "costs start-up time and needs a driver at least as new as the toolkit"),
+                               value_count(counts[FIT_COMPILES]), all),
+                     INDENT);
     if (counts[FIT_NO]) {
         const struct code_row *list[ARCHITECTURES];
-        put_msg(s, report, STYLE_BAD,
-                &msg_make(N_("nothing: {0} of {1} kernels, \"no kernel image is available for execution on "
-                             "the device\""),
-                          value_count(counts[FIT_NO]), all),
-                INDENT);
+        text_put_msg(
+            s, report, STYLE_BAD,
+            &msg_make(N_("nothing: {0} of {1} kernels, \"no kernel image is available for execution on "
+                         "the device\""),
+                      value_count(counts[FIT_NO]), all),
+            INDENT);
         size_t count = list_architectures(report, true, list);
         for (size_t i = 0; i < count; i++) {
             struct msg reason = code_reason_msg(list[i]);
-            put_msg(s, report, STYLE_PLAIN, &reason, 2 * INDENT);
+            text_put_msg(s, report, STYLE_PLAIN, &reason, 2 * INDENT);
         }
     }
     if (counts[FIT_NO] || counts[FIT_COMPILES])
-        put_msg(s, report, STYLE_PLAIN,
-                &msg_make(N_("→ compile with -gencode arch=compute_{0},code=sm_{0}"), value_id(cc)), INDENT);
+        text_put_msg(s, report, STYLE_PLAIN,
+                     &msg_make(N_("→ compile with -gencode arch=compute_{0},code=sm_{0}"), value_id(cc)),
+                     INDENT);
 }
 
 /* Findings of one kind about one kernel, with the architecture that it is worst on. */
@@ -223,11 +215,11 @@ static void put_group(struct screen *s, const struct report *report, const struc
     screen_wrap(s, group->finding->severity == SEVERITY_INFO ? STYLE_PLAIN : STYLE_NOTICE, str_text(&text),
                 INDENT, 2 * INDENT);
     vec_each (&group->finding->evidence, evidence)
-        put_msg(s, report, STYLE_DIM, evidence, 2 * INDENT);
+        text_put_msg(s, report, STYLE_DIM, evidence, 2 * INDENT);
     if (group->others)
-        put_msg(s, report, STYLE_DIM,
-                &msg_make(N_("also in {0} more codes of it"), value_count((int64_t)group->others)),
-                2 * INDENT);
+        text_put_msg(s, report, STYLE_DIM,
+                     &msg_make(N_("also in {0} more codes of it"), value_count((int64_t)group->others)),
+                     2 * INDENT);
     str_cut(&text, 0);
     str_puts(&text, "→ ");
     text_msg(&text, &group->finding->action, report);
@@ -284,10 +276,10 @@ static void put_findings(struct screen *s, const struct report *report)
     for (size_t i = 0; i < groups.count && i < FINDINGS; i++)
         put_group(s, report, &groups.at[i]);
     if (groups.count > FINDINGS)
-        put_msg(s, report, STYLE_DIM,
-                &msg_make(N_("{0} more: --kernel NAME, or --format json for all"),
-                          value_count((int64_t)(groups.count - FINDINGS))),
-                INDENT);
+        text_put_msg(s, report, STYLE_DIM,
+                     &msg_make(N_("{0} more: --kernel NAME, or --format json for all"),
+                               value_count((int64_t)(groups.count - FINDINGS))),
+                     INDENT);
     vec_release(&groups);
     map_release(&known);
 }
@@ -304,12 +296,13 @@ static void put_notes(struct screen *s, const struct report *report)
 {
     screen_newline(s);
     if (any_assumed(report))
-        put_msg(s, report, STYLE_DIM,
-                &msg_make(N_("Where the code names no block size, occupancy is that of {0} threads a block "
-                             "(--block says another)."),
-                          value_count(CODE_BLOCK_ASSUMED)),
-                0);
-    put_msg(
+        text_put_msg(
+            s, report, STYLE_DIM,
+            &msg_make(N_("Where the code names no block size, occupancy is that of {0} threads a block "
+                         "(--block says another)."),
+                      value_count(CODE_BLOCK_ASSUMED)),
+            0);
+    text_put_msg(
         s, report, STYLE_DIM,
         &msg_make(N_("Occupancy is capacity, not efficiency: 'warplight occupancy' says what limits it.")),
         0);
@@ -328,9 +321,9 @@ void text_codes(struct screen *s, const struct report *report, const struct view
     };
     size_t shown = table_print(s, &code_section, report, &table);
     if (shown < report->codes.count)
-        put_msg(s, report, STYLE_DIM,
-                &msg_make(N_("{0} more rows (--limit)"), value_count((int64_t)(report->codes.count - shown))),
-                0);
+        text_put_msg(
+            s, report, STYLE_DIM,
+            &msg_make(N_("{0} more rows (--limit)"), value_count((int64_t)(report->codes.count - shown))), 0);
     put_findings(s, report);
     text_losses(s, report);
     put_notes(s, report);

@@ -12,16 +12,6 @@
 
 enum { ROWS = 12, FINDINGS = 6, INDENT = 2, NAME_WIDTH = 40, DETAILS = 3 };
 
-static void put_msg(struct screen *s, const struct report *report, enum style style, const struct msg *msg,
-                    int indent)
-{
-    struct str text = {0};
-    text_msg(&text, msg, report);
-    str_pad(&s->text, ' ', (size_t)indent);
-    screen_wrap(s, style, str_text(&text), indent, indent + INDENT);
-    str_release(&text);
-}
-
 /* "NVIDIA H200 · cc 9.0 · 132 SMs · 15 kernels in 20.9 ms" */
 static void put_device(struct screen *s, const struct report *report)
 {
@@ -131,10 +121,10 @@ static void put_findings(struct screen *s, const struct report *report, const st
         put_finding(s, report, picks.at[i].row, options);
     if (picks.count > shown) {
         screen_newline(s);
-        put_msg(s, report, STYLE_DIM,
-                &msg_make(N_("{0} more kernels with findings: --kernel NAME shows one in full"),
-                          value_count((int64_t)(picks.count - shown))),
-                0);
+        text_put_msg(s, report, STYLE_DIM,
+                     &msg_make(N_("{0} more kernels with findings: --kernel NAME shows one in full"),
+                               value_count((int64_t)(picks.count - shown))),
+                     0);
     }
     vec_release(&picks);
 }
@@ -159,18 +149,19 @@ static void put_next(struct screen *s, const struct report *report)
             str_addf(&list, "%s%s", list.len ? _(", ") : "", _(undecided_title((enum undecided)i)));
     screen_newline(s);
     if (list.len)
-        put_msg(
+        text_put_msg(
             s, report, STYLE_DIM,
             &msg_make(N_("Not measured: {0}. --deep and --stalls measure them (Nsight Compute: --set full)."),
                       value_text(str_text(&list))),
             0);
-    put_msg(s, report, STYLE_DIM,
-            &msg_make(
-                N_("Next: --kernel NAME for everything about one kernel; 'warplight explain {0}' for what it "
-                   "means; keep --format json -o before.json and compare with --baseline before.json."),
-                value_text(report->profiles.at[0].findings.count ? report->profiles.at[0].findings.at[0].id
-                                                                 : "occupancy")),
-            0);
+    text_put_msg(
+        s, report, STYLE_DIM,
+        &msg_make(
+            N_("Next: --kernel NAME for everything about one kernel; 'warplight explain {0}' for what it "
+               "means; keep --format json -o before.json and compare with --baseline before.json."),
+            value_text(report->profiles.at[0].findings.count ? report->profiles.at[0].findings.at[0].id
+                                                             : "occupancy")),
+        0);
     str_release(&list);
 }
 
@@ -192,7 +183,7 @@ void text_profiles(struct screen *s, const struct report *report, const struct v
     };
     size_t shown = table_print(s, &profile_section, report, &table);
     if (shown < report->profiles.count)
-        put_msg(
+        text_put_msg(
             s, report, STYLE_DIM,
             &msg_make(N_("{0} more rows (--limit)"), value_count((int64_t)(report->profiles.count - shown))),
             0);

@@ -28,6 +28,17 @@ void text_msg(struct str *out, const struct msg *msg, const struct report *repor
     cell_text(out, &cell, report, &(struct cell_style){.translate = true});
 }
 
+void text_put_msg(struct screen *s, const struct report *report, enum style style, const struct msg *msg,
+                  int indent)
+{
+    enum { DEEPER = 2 };
+    struct str text = {0};
+    text_msg(&text, msg, report);
+    str_pad(&s->text, ' ', (size_t)indent);
+    screen_wrap(s, style, str_text(&text), indent, indent + DEEPER);
+    str_release(&text);
+}
+
 /* ---- ledger -------------------------------------------------------------------------------------------- */
 
 static const char rest_title[] = N_("the rest");

@@ -12,6 +12,9 @@ void text_heading(struct screen *s, const char *title);
 /* A value of the report, and a sentence, as people read them; control characters are made visible. */
 void text_value(struct str *out, struct value value, const struct report *report);
 void text_msg(struct str *out, const struct msg *msg, const struct report *report);
+/* A sentence on lines of its own, from column indent on; further lines two columns deeper. */
+void text_put_msg(struct screen *s, const struct report *report, enum style style, const struct msg *msg,
+                  int indent);
 /* The accounts of one device that are not zero, with bars; those below least_share (0–1) of the wall time in
  * one line. */
 void text_ledger(struct screen *s, const struct report *report, const struct device_report *device,
