@@ -105,7 +105,7 @@ static void add_counter(struct kernels *k, uint32_t profile, const char *name, c
 
 static bool keep_name(char name[NAME_BYTES], struct json_text key)
 {
-    if (key.length >= NAME_BYTES)
+    if (key.length >= NAME_BYTES || memchr(key.at, '\0', key.length)) /* it is used as a C string */
         return false;
     memcpy(name, key.at, key.length);
     name[key.length] = '\0';

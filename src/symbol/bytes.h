@@ -25,7 +25,7 @@ static inline struct bytes bytes_part(struct bytes b, uint64_t offset, uint64_t 
 /* From offset on, at most size bytes. */
 static inline struct bytes bytes_up_to(struct bytes b, uint64_t offset, uint64_t size)
 {
-    if (offset > b.size)
+    if (!b.at || offset > b.size)
         return (struct bytes){0};
     uint64_t left = b.size - offset;
     return (struct bytes){b.at + offset, size < left ? size : left};

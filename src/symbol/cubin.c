@@ -104,8 +104,11 @@ static void read_triple(int64_t *triple, struct bytes payload)
 static int64_t threads_of(const int64_t *triple)
 {
     int64_t threads = 1;
-    for (int i = 0; i < 3; i++)
-        threads = triple[i] == UNKNOWN || threads > UINT16_MAX ? UNKNOWN : threads * triple[i];
+    for (int i = 0; i < 3; i++) {
+        if (triple[i] == UNKNOWN || threads > UINT16_MAX)
+            return UNKNOWN;
+        threads *= triple[i];
+    }
     return threads;
 }
 
