@@ -4,7 +4,9 @@
 #define WARPLIGHT_BASE_STR_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 struct str {
     char *ptr;
@@ -27,6 +29,12 @@ void str_release(struct str *s);
 static inline const char *str_text(const struct str *s)
 {
     return s->ptr ? s->ptr : "";
+}
+
+static inline bool text_ends_with(const char *text, size_t length, const char *end)
+{
+    size_t end_length = strlen(end);
+    return length >= end_length && memcmp(text + length - end_length, end, end_length) == 0;
 }
 
 #endif

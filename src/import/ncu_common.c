@@ -1,3 +1,4 @@
+#include "base/str.h"
 #include "import/ncu.h"
 
 #include <math.h>
@@ -34,12 +35,6 @@ uint32_t ncu_counter_name(struct run *run, struct csv_cell section, struct csv_c
     return id;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text), end_length = strlen(end);
-    return length >= end_length && strcmp(text + length - end_length, end) == 0;
-}
-
 /* What a counter counts, and of that the unit of a rate. */
 static const struct {
     const char *part, *plain, *per_second, *per_cycle;
@@ -55,11 +50,13 @@ static const struct {
 
 const char *ncu_unit_of_name(const char *name)
 {
-    if (strstr(name, "pct_of_peak") || ends_with(name, ".pct") || ends_with(name, "_pct"))
+    if (strstr(name, "pct_of_peak") || text_ends_with(name, strlen(name), ".pct") ||
+        text_ends_with(name, strlen(name), "_pct"))
         return "%";
-    if (strstr(name, "time_duration") || ends_with(name, "_interval_time"))
+    if (strstr(name, "time_duration") || text_ends_with(name, strlen(name), "_interval_time"))
         return "ns";
-    if (strstr(name, "_per_sector") || ends_with(name, ".ratio") || ends_with(name, "_rate"))
+    if (strstr(name, "_per_sector") || text_ends_with(name, strlen(name), ".ratio") ||
+        text_ends_with(name, strlen(name), "_rate"))
         return "";
     for (size_t i = 0; i < sizeof quantities / sizeof *quantities; i++) {
         if (!strstr(name, quantities[i].part))

@@ -10,6 +10,7 @@
 
 #include "base/i18n.h"
 #include "base/sort.h"
+#include "base/str.h"
 #include "import/perfetto_import.h"
 #include "model/perfetto.h"
 
@@ -152,19 +153,13 @@ size_t perfetto_add_op(struct perfetto_import *in, const struct perfetto_event *
     return op;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text), end_length = strlen(end);
-    return length >= end_length && strcmp(text + length - end_length, end) == 0;
-}
-
 /* Tools that trace an API in a category of its own call it hip_api, hsa_api, cuda_api, …, and their markers'
  * marker_api. */
 static enum span_kind foreign_kind(const char *category)
 {
     if (strcmp(category, "marker_api") == 0 || strcmp(category, "nvtx") == 0)
         return SPAN_ANNOTATION;
-    return ends_with(category, "_api") ? SPAN_API : SPAN_OTHER;
+    return text_ends_with(category, strlen(category), "_api") ? SPAN_API : SPAN_OTHER;
 }
 
 static void add_span(struct perfetto_import *in, const struct perfetto_event *event, struct track *track,

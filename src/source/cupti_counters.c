@@ -3,22 +3,19 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/str.h"
+
 /* Beyond, it is not a count: sums must not overflow. */
 static const uint64_t most_samples = UINT64_C(1) << 48;
-
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text), part = strlen(end);
-    return length >= part && strcmp(text + length - part, end) == 0;
-}
 
 /* Names are unit__quantity.rollup.submetric; the last part decides whether it is still the quantity. */
 const char *counters_unit(const char *name)
 {
-    bool per_second = ends_with(name, ".per_second");
-    if (ends_with(name, ".pct") || strstr(name, ".pct_of_peak_sustained"))
+    bool per_second = text_ends_with(name, strlen(name), ".per_second");
+    if (text_ends_with(name, strlen(name), ".pct") || strstr(name, ".pct_of_peak_sustained"))
         return "%";
-    if (ends_with(name, ".ratio") || strstr(name, ".per_cycle_") || strstr(name, ".peak_sustained"))
+    if (text_ends_with(name, strlen(name), ".ratio") || strstr(name, ".per_cycle_") ||
+        strstr(name, ".peak_sustained"))
         return NULL;
     if (strstr(name, "time_duration"))
         return "ns";

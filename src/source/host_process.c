@@ -7,16 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/str.h"
+
 /* Of one process: the kernel's own default limit. */
 enum { MOST_MAPPINGS = 65536, MOST_IMAGES = 8192 };
 
 typedef VEC(uint64_t) address_list;
-
-static bool ends_with(const char *text, size_t length, const char *ending)
-{
-    size_t ending_length = strlen(ending);
-    return length >= ending_length && memcmp(text + length - ending_length, ending, ending_length) == 0;
-}
 
 /* Notes where files are mapped from their beginning. Returns whether one of them has that name; errno is why
  * nothing could be read. */
@@ -42,7 +38,7 @@ static bool read_mappings(int folder, const char *mapped, address_list *images)
         if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64, &start, &end, rights, &offset) != 4)
             continue;
         size_t text = (size_t)length - (line[length - 1] == '\n');
-        found = found || (*mapped && ends_with(line, text, mapped));
+        found = found || (*mapped && text_ends_with(line, text, mapped));
         if (offset == 0 && rights[0] == 'r' && memchr(line, '/', text) && images->count < MOST_IMAGES)
             vec_push(images, start);
     }

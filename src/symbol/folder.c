@@ -19,15 +19,9 @@ struct folder {
     int64_t files;
 };
 
-static bool ends_with(const char *text, size_t length, const char *end)
-{
-    size_t size = strlen(end);
-    return length >= size && memcmp(text + length - size, end, size) == 0;
-}
-
 static bool has_cubin_beside(const struct str *path)
 {
-    if (!ends_with(path->ptr, path->len, ".ptx"))
+    if (!text_ends_with(path->ptr, path->len, ".ptx"))
         return false;
     struct str cubin = {0};
     str_add(&cubin, path->ptr, path->len - strlen(".ptx"));
