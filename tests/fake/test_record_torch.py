@@ -47,8 +47,9 @@ class Torch(unittest.TestCase):
     def events(self):
         """Duration events of the recording: (name, category, thread, start, end)."""
         path = os.path.join(self.folder.name, "trace.json")
-        subprocess.run([WARPLIGHT, "export", "--format", "chrome", "-o", path, self.file], check=True,
-                       env=self.environment(), capture_output=True, timeout=120)
+        out = subprocess.run([WARPLIGHT, "export", "--format", "chrome", "-o", path, self.file],
+                             env=self.environment(), capture_output=True, text=True, timeout=120)
+        self.assertEqual(out.returncode, 0, out.stderr)
         with open(path) as file:
             events = json.load(file)["traceEvents"]
         return [(event["name"], event.get("cat"), event["tid"], event["ts"], event["ts"] + event["dur"])
