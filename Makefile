@@ -51,7 +51,7 @@ build-fuzz/build.ninja: | setup-fuzz
 	@CC=clang $(SETUP) -Dtests=enabled -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false build-fuzz
 
 fuzz: build-fuzz/build.ninja
-	@tools/fuzz.sh build-fuzz $(FUZZ_SECONDS)
+	@tools/fuzz.sh build-fuzz $(FUZZ_SECONDS) $(FUZZ_RUNS)
 
 build-release/build.ninja: | setup-test
 	@$(SETUP) -Dtests=enabled --buildtype=release build-release

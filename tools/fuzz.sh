@@ -2,11 +2,16 @@
 # Runs every libFuzzer target of a build: first over its whole corpus (regression), then for some seconds of new
 # input. What breaks a target is kept in BUILD/crashes/.
 #
-#     tools/fuzz.sh BUILD SECONDS_PER_TARGET
+#     tools/fuzz.sh BUILD SECONDS_PER_TARGET [RUNS_PER_TARGET]
+#
+# With RUNS_PER_TARGET it explores no further than that, from the same seed every time: the check of a change then
+# says the same whenever it is run.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 build=$1
 seconds=$2
+explore=("-max_total_time=$seconds" -print_final_stats=1)
+[ -z "${3:-}" ] || explore+=("-runs=$3" -seed=1)
 passed=0
 failed=0
 
@@ -32,21 +37,16 @@ check() { # TITLE COMMAND...
 
 mapfile -t targets < <(ninja -C "$build" -t targets all | sed -n 's#^\(tests/fuzz/fuzz_[a-z0-9_]*\): .*#\1#p')
 ninja -C "$build" "${targets[@]}" || exit 1
-shopt -s nullglob
 for target in "${targets[@]}"; do
-    target=$build/$target
     name=${target##*/}
-    seeds=(tests/fuzz/corpus/"${name#fuzz_}"/*)
-    grown="$build/corpus/$name"
+    target=$build/$target
+    corpus=tests/fuzz/corpus/${name#fuzz_}
+    seeds=("$corpus"/*)
+    grown=$build/corpus/$name
     mkdir -p "$grown"
     limits=(-timeout=10 -rss_limit_mb=1024 "-artifact_prefix=$build/crashes/$name-")
-    if [ ${#seeds[@]} -gt 0 ]; then
-        check "$name corpus of ${#seeds[@]}" "$target" "${limits[@]}" "${seeds[@]}"
-        check "$name ${seconds} s" "$target" "${limits[@]}" -max_total_time="$seconds" -print_final_stats=1 \
-            "$grown" tests/fuzz/corpus/"${name#fuzz_}"
-    else
-        check "$name ${seconds} s" "$target" "${limits[@]}" -max_total_time="$seconds" -print_final_stats=1 "$grown"
-    fi
+    check "$name corpus of ${#seeds[@]}" "$target" "${limits[@]}" "${seeds[@]}"
+    check "$name new input" "$target" "${limits[@]}" "${explore[@]}" "$grown" "$corpus"
 done
 
 echo "$passed passed, $failed failed"

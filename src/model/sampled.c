@@ -196,7 +196,8 @@ static bool in_call(const struct exact *x, int64_t time)
     return begun > 0 && time < x->calls.at[begun - 1].end;
 }
 
-/* How far a function reaches that was seen at both edges; last and next are when others were. */
+/* How far a function reaches that was seen at both edges; last and next are when others were, UNKNOWN if
+ * there were none. */
 static struct interval native_reach(const struct exact *x, struct interval seen, uint64_t id, int64_t last,
                                     int64_t next)
 {
@@ -204,12 +205,16 @@ static struct interval native_reach(const struct exact *x, struct interval seen,
     struct interval first = place_of(x, seen.start), final = place_of(x, seen.end);
     int64_t before = (int64_t)(sampled_first_(id) >> 1) * NS_PER_US;
     int64_t after = (int64_t)sampled_second_(id) * NS_PER_US;
-    if (!in_call(x, seen.start))
-        first.start = max_ns(max_ns(first.start, seen.start - before),
-                             last >= first.start ? last + (seen.start - last) / 2 : first.start);
-    if (!in_call(x, seen.end))
-        final.end = min_ns(min_ns(final.end, seen.end + after),
-                           next < final.end ? seen.end + (next - seen.end) / 2 : final.end);
+    if (!in_call(x, seen.start)) {
+        if (last != UNKNOWN && last >= first.start)
+            first.start = last + (seen.start - last) / 2;
+        first.start = max_ns(first.start, seen.start - before);
+    }
+    if (!in_call(x, seen.end)) {
+        if (next != UNKNOWN && next < final.end)
+            final.end = seen.end + (next - seen.end) / 2;
+        final.end = min_ns(final.end, seen.end + after);
+    }
     return (struct interval){first.start, final.end};
 }
 
@@ -232,7 +237,7 @@ static bool lay_native(struct span_table *spans, size_t span, struct interval re
 static void settle_native(struct span_table *spans, size_t first, size_t end, const struct exact *x,
                           uint8_t *dropped)
 {
-    int64_t last = INT64_MIN, laid = INT64_MIN;
+    int64_t last = UNKNOWN, laid = INT64_MIN;
     for (size_t i = first, next; i < end; i = next) {
         for (next = i + 1; next < end && !is_of(spans, next, SPAN_NATIVE); next++)
             ;
@@ -242,7 +247,7 @@ static void settle_native(struct span_table *spans, size_t first, size_t end, co
         if (spans->id[i] != SAMPLED_SETTLED) {
             bool calls = (sampled_first_(spans->id[i]) & 1) && in_call(x, seen.start);
             struct interval reach =
-                native_reach(x, seen, spans->id[i], last, next < end ? spans->start[next] : INT64_MAX);
+                native_reach(x, seen, spans->id[i], last, next < end ? spans->start[next] : UNKNOWN);
             reach.start = max_ns(reach.start, laid); /* they do not overlap, but in a made-up file */
             laid = max_ns(laid, reach.end);
             spans->id[i] = SAMPLED_SETTLED;

@@ -148,6 +148,22 @@ static void a_native_function_gets_what_lies_between_calls(void **state)
     run_release(&m.run);
 }
 
+/* The bounds are then those of the sampling alone: there is no call, and nobody else was seen. */
+static void a_native_function_before_every_call_reaches_as_far_as_it_was_not_seen(void **state)
+{
+    (void)state;
+    struct make_run m;
+    make_run_init(&m);
+    make_span(&m.run, m.thread, SPAN_NATIVE, "f", 7000 * US, 8000 * US, sampled_native_id(5000, 1000, false));
+    make_span(&m.run, m.thread, SPAN_API, "a", 20000 * US, 21000 * US, 1);
+    make_span(&m.run, m.thread, SPAN_NATIVE, "g", 30000 * US, 31000 * US,
+              sampled_native_id(500, 5000, false));
+    run_seal(&m.run);
+    assert_span(&m.run, "f", 0, 2000 * US, 9000 * US, "");
+    assert_span(&m.run, "g", 0, 29500 * US, 36000 * US, "");
+    run_release(&m.run);
+}
+
 static void a_native_function_seen_around_the_driver_makes_the_call(void **state)
 {
     (void)state;
@@ -187,6 +203,7 @@ int main(void)
         cmocka_unit_test(a_system_call_is_cut_where_a_frame_ends),
         cmocka_unit_test(settling_again_changes_nothing),
         cmocka_unit_test(a_native_function_gets_what_lies_between_calls),
+        cmocka_unit_test(a_native_function_before_every_call_reaches_as_far_as_it_was_not_seen),
         cmocka_unit_test(a_native_function_seen_around_the_driver_makes_the_call),
         cmocka_unit_test(exact_spans_are_left_alone),
     };
