@@ -12,9 +12,6 @@
 bool ncu_is_counter_name(const char *text, size_t length);
 /* The name under which a counter of a section is kept: itself, or "section/label". */
 uint32_t ncu_counter_name(struct run *run, struct csv_cell section, struct csv_cell label);
-/* The unit of a counter by its name, "" where that does not tell: for sources that store base units and do
- * not name them. */
-const char *ncu_unit_of_name(const char *name);
 /* Takes a printed value: a number, or why there is none, or a text. */
 void ncu_take_value(struct profiles *p, uint32_t profile, uint32_t name, struct csv_cell unit,
                     struct csv_cell value, enum number_style style);

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/i18n.h"
+#include "model/counter_unit.h"
 
 bool ncu_is_counter_name(const char *text, size_t length)
 {
@@ -35,39 +36,6 @@ uint32_t ncu_counter_name(struct run *run, struct csv_cell section, struct csv_c
     return id;
 }
 
-/* What a counter counts, and of that the unit of a rate. */
-static const struct {
-    const char *part, *plain, *per_second, *per_cycle;
-} quantities[] = {
-    {"_bytes", "byte", "byte/s", "byte/cycle"},
-    {"launch__shared_mem_", "byte", "byte/s", "byte/cycle"},
-    {"launch__persisting_l2_cache_size", "byte", "byte/s", "byte/cycle"},
-    {"_cycles_", "cycle", "hz", "cycle/cycle"},
-    {"_sectors", "sector", "sector/s", "sector/cycle"},
-    {"__inst_", "inst", "inst/s", "inst/cycle"},
-    {"__warps_", "warp", "warp/s", "warp"},
-};
-
-const char *ncu_unit_of_name(const char *name)
-{
-    if (strstr(name, "pct_of_peak") || text_ends_with(name, strlen(name), ".pct") ||
-        text_ends_with(name, strlen(name), "_pct"))
-        return "%";
-    if (strstr(name, "time_duration") || text_ends_with(name, strlen(name), "_interval_time"))
-        return "ns";
-    if (strstr(name, "_per_sector") || text_ends_with(name, strlen(name), ".ratio") ||
-        text_ends_with(name, strlen(name), "_rate"))
-        return "";
-    for (size_t i = 0; i < sizeof quantities / sizeof *quantities; i++) {
-        if (!strstr(name, quantities[i].part))
-            continue;
-        return strstr(name, ".per_second")                                      ? quantities[i].per_second
-               : strstr(name, ".per_cycle_") || strstr(name, ".peak_sustained") ? quantities[i].per_cycle
-                                                                                : quantities[i].plain;
-    }
-    return "";
-}
-
 static bool is_missing(struct csv_cell value)
 {
     static const char *const words[] = {"", "n/a", "(!) n/a", "no data", "-", "N/A", "(!) nan", "<error>"};
@@ -82,7 +50,7 @@ void ncu_take_value(struct profiles *p, uint32_t profile, uint32_t name, struct 
 {
     double number;
     if (unit.length == 0) {
-        unit.at = ncu_unit_of_name(run_text(p->run, name));
+        unit.at = counter_unit(run_text(p->run, name));
         unit.length = strlen(unit.at);
     }
     if (is_missing(value))

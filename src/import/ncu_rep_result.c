@@ -6,6 +6,7 @@
 #include "base/i18n.h"
 #include "import/ncu.h"
 #include "import/ncu_rep.h"
+#include "model/counter_unit.h"
 
 enum {
     RESULT_MANGLED = 5,
@@ -133,7 +134,7 @@ static void take_metric(struct result *r, struct proto message)
         rep->unnamed++;
         return;
     }
-    const char *unit = ncu_unit_of_name(run_text(rep->run, name));
+    const char *unit = counter_unit(run_text(rep->run, name));
     if (value.kind == KIND_NUMBER)
         profiles_value(&rep->profiles, r->profile, name, unit, strlen(unit), value.number);
     else if (value.kind == KIND_TEXT)

@@ -3,28 +3,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/str.h"
+#include "model/counter_unit.h"
 
 /* Beyond, it is not a count: sums must not overflow. */
 static const uint64_t most_samples = UINT64_C(1) << 48;
-
-/* Names are unit__quantity.rollup.submetric; the last part decides whether it is still the quantity. */
-const char *counters_unit(const char *name)
-{
-    bool per_second = text_ends_with(name, strlen(name), ".per_second");
-    if (text_ends_with(name, strlen(name), ".pct") || strstr(name, ".pct_of_peak_sustained"))
-        return "%";
-    if (text_ends_with(name, strlen(name), ".ratio") || strstr(name, ".per_cycle_") ||
-        strstr(name, ".peak_sustained"))
-        return NULL;
-    if (strstr(name, "time_duration"))
-        return "ns";
-    if (strstr(name, "__bytes") || strstr(name, "_bytes_"))
-        return per_second ? "byte/s" : "byte";
-    if (strstr(name, "__cycles_"))
-        return per_second ? "hz" : "cycle";
-    return NULL;
-}
 
 /* ---- launches -------------------------------------------------------------------------------------------
  */
@@ -105,10 +87,9 @@ void cupti_counters_settle(struct cupti_counters *c, const struct cupti_texts *t
 static void add_counter(struct run *run, uint32_t profile, uint32_t name, double value)
 {
     size_t row = counter_table_add(&run->counters);
-    const char *unit = counters_unit(run_text(run, name));
     run->counters.profile[row] = profile;
     run->counters.name[row] = name;
-    run->counters.unit[row] = unit ? intern_puts(&run->strings, unit) : 0;
+    run->counters.unit[row] = intern_puts(&run->strings, counter_unit(run_text(run, name)));
     /* A share of nothing is not a number. */
     run->counters.state[row] = isfinite(value) ? COUNTER_VALUE : COUNTER_UNDEFINED;
     run->counters.value[row] = isfinite(value) ? value : 0;

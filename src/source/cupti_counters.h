@@ -32,7 +32,5 @@ void counters_prefer_unreplayed(struct run *run);
 /* After that: gives samples, which only know their function, to the launch of it of which
  * most is known, and adds up the stalls of each such launch as counters of it. */
 void counters_assign_samples(struct run *run);
-/* Base unit of a counter, from its PerfWorks name: NULL for a plain number. */
-const char *counters_unit(const char *name);
 
 #endif
