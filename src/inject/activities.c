@@ -159,8 +159,8 @@ static void disable_all(struct recorder *r)
     allocations_disable(r);
     if (r->cupti.ActivityEnableDriverApi)
         choose_calls(r, CUPTI_DOMAIN_DRIVER, false);
-    else
-        r->cupti.ActivityDisable(ACTIVITY_DRIVER);
+    /* Also where single calls were chosen: it is the whole of them that CUPTI asks the driver for. */
+    r->cupti.ActivityDisable(ACTIVITY_DRIVER);
 }
 
 /* ---- on and off -----------------------------------------------------------------------------------------
@@ -223,8 +223,8 @@ static void switch_on(struct recorder *r)
         atomic_store_explicit(&r->ring->state, RING_RECORDING, memory_order_release);
 }
 
-/* From here on the program runs as if nobody recorded, but for what CUPTI leaves in it: ending CUPTI itself
- * (cuptiFinalize) has crashed programs. */
+/* From here on nothing is selected, as before the first start; what CUPTI itself leaves in the program stays
+ * (doc/internals/recording.md, "Pausing"). */
 static void switch_off(struct recorder *r)
 {
     if (r->options.counters)

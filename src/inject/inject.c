@@ -64,11 +64,19 @@ static void wait_for_change(struct ring *ring, uint32_t wanted, const struct tim
     syscall(SYS_futex, &ring->wanted, FUTEX_WAIT, wanted, period, NULL, 0);
 }
 
-/* Asks CUPTI for completed buffers now and then, so that a crash loses little and the live view lives. */
+/* How often CUPTI is asked for completed buffers, so that a crash loses little and the live view lives. What
+ * a program launched within this time before SIGKILL is lost: CUPTI writes records of kernels when it hands
+ * over, and a period of its own (cuptiActivityFlushPeriod()) gives away full buffers only, minutes apart in
+ * slow programs. Each time costs the other threads a wait for CUPTI's locks, and a half-empty slot; ten a
+ * second have been measured to cost nothing that can be seen (doc/measured/record.md). */
+static const struct timespec flush_period = {.tv_nsec = 100 * 1000 * 1000};
+
+/* Once the program is about to end, CUPTI belongs to it: finish() closes with the turn held. */
 static void keep_flowing(struct recorder *r)
 {
     records_flush(r);
-    bool recording = atomic_load_explicit(&r->ring->state, memory_order_acquire) == RING_RECORDING;
+    pthread_mutex_lock(&r->turn);
+    bool recording = r->recording && !atomic_load_explicit(&r->closed, memory_order_acquire);
     if (recording && r->options.counters) {
         counters_flush(r, false);
     } else if (recording) {
@@ -76,6 +84,7 @@ static void keep_flowing(struct recorder *r)
         allocations_look(r);
         buffers_count_dropped(r, NULL, 0);
     }
+    pthread_mutex_unlock(&r->turn);
     buffers_prepare(r);
 }
 
@@ -84,7 +93,6 @@ static void *help(void *unused)
 {
     (void)unused;
     struct recorder *r = &recorder;
-    const struct timespec period = {.tv_nsec = 100 * 1000 * 1000};
     while (!atomic_load_explicit(&r->closed, memory_order_acquire)) {
         uint32_t wanted = atomic_load_explicit(&r->ring->wanted, memory_order_acquire);
         bool record = wanted == RING_RECORD;
@@ -101,7 +109,7 @@ static void *help(void *unused)
         }
         if (record)
             keep_flowing(r);
-        wait_for_change(r->ring, wanted, record ? &period : NULL);
+        wait_for_change(r->ring, wanted, record ? &flush_period : NULL);
     }
     return NULL;
 }

@@ -36,13 +36,15 @@ struct recorder {
     _Atomic bool closed; /* after fork in the child, and at exit: touch nothing any more */
     pthread_mutex_t start; /* held while a ring is made */
     bool started;          /* or failed for good; guarded by start */
-    /* Held while CUPTI is switched on or off; a forked child makes it anew. It guards the five below. */
+    /* Held while CUPTI is switched on or off or asked for what it has; a forked child makes it anew. It
+     * guards the six below. */
     pthread_mutex_t turn;
     bool cuda;                       /* the driver has loaded us: CUPTI may be used */
     bool opened;                     /* CUPTI is open and has our buffers */
     bool recording;                  /* and is switched on */
     bool tried;                      /* to switch it on, since it was last wanted off */
     bool calls_named;                /* the log has the names of all API calls */
+    bool counts_managed;             /* the traffic of managed memory is recorded, or could not be */
     _Atomic bool noted;              /* the ring has a sentence */
     _Atomic bool backed[RING_SLOTS]; /* the slot has memory behind it */
     /* Texts that the log holds: address → offset of its entry. Guarded by lock, which is never held while
@@ -53,7 +55,6 @@ struct recorder {
         pointers[KNOWN_POINTERS]; /* read without the lock for hashes: those mean one text only */
     uint64_t entries[KNOWN_POINTERS];
     _Atomic bool saw_managed; /* the program allocated managed memory */
-    bool counts_managed;      /* or tried to; of the library's own thread */
 };
 
 /* inject.c: makes the ring of this process, once; in a child that was forked, one of its own. False: nothing
@@ -111,7 +112,7 @@ void allocations_enable(struct recorder *r);
 void allocations_disable(struct recorder *r);
 /* A buffer held the allocation of managed memory. */
 void allocations_saw_managed(struct recorder *r);
-/* Has the traffic of managed memory recorded once there is any; on the library's own thread. */
+/* Has the traffic of managed memory recorded once there is any. The caller holds r->turn. */
 void allocations_look(struct recorder *r);
 
 /* memory.c: gives a part of the ring memory, all zero. False where there is none: it must not be touched. */

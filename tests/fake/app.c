@@ -303,7 +303,16 @@ static int cut_ring(long count)
     return 1;
 }
 
-/* Does what each line says, and says when it is done: "work", or "step MS" (a range of the name "step"). */
+/* Has an allocation of managed memory handed over. */
+static void allocate_managed(void)
+{
+    enum { ALLOCATE = 1, MANAGED = 5 };
+    memory(ALLOCATE, MANAGED, 0x4000, 8 << 20, 0);
+    flush(0);
+}
+
+/* Does what each line says, and says when it is done: "work", "managed", or "step MS" (a range of the name
+ * "step"). */
 static int obey(long count)
 {
     char line[64];
@@ -316,6 +325,8 @@ static int obey(long count)
         bool step = strncmp(line, "step", 4) == 0 && ranges;
         if (step)
             nvtx_push_a("step");
+        if (strncmp(line, "managed", 7) == 0)
+            allocate_managed();
         work(count);
         if (step) {
             pause_ms(strtol(line + 4, NULL, 10));

@@ -7,7 +7,9 @@
  * FAKE_CUPTI_CLOCK=boot  times count from the start of the machine, not from the epoch
  * FAKE_CUPTI_CALLS=FILE  what the library under test switches, a line a call
  * FAKE_CUPTI_NO_DUMP=1   ActivityEnableAndDump() fails
- * fake_take_over()       what another profiler does that registers its own callbacks */
+ * -DFAKE_CUPTI_OLD       as before CUDA 12.5: single calls cannot be chosen
+ * fake_take_over()       what another profiler does that registers its own callbacks
+ * fake_selected()        how many kinds, single calls and counters are switched on */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -20,8 +22,12 @@
 #include <unistd.h>
 
 #include "capture/activity.h"
+#include "note_call.h"
 
 #define EXPORT __attribute__((visibility("default")))
+
+enum { CALLS = 1024 };
+enum { DOMAIN_DRIVER = 1, DOMAIN_RUNTIME = 2 };
 
 typedef void request_buffer(uint8_t **buffer, size_t *size, size_t *max_records);
 typedef void complete_buffer(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid);
@@ -36,8 +42,9 @@ static struct {
     size_t size, used;
     size_t dropped; /* records for which no buffer was given, not yet told */
     uint32_t correlation;
-    bool whole_graphs; /* once selected, for good */
-    bool counts_managed;
+    _Atomic bool whole_graphs; /* once selected, for good */
+    _Atomic bool counts_managed;
+    _Atomic bool chosen[CALLS]; /* single calls of the driver, by callback id */
 } fake = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static long setting(const char *name, long otherwise)
@@ -46,7 +53,7 @@ static long setting(const char *name, long otherwise)
     return value ? strtol(value, NULL, 10) : otherwise;
 }
 
-static void note_call(const char *name, int argument)
+void note_call(const char *name, int argument)
 {
     const char *path = getenv("FAKE_CUPTI_CALLS");
     char line[64];
@@ -142,6 +149,7 @@ EXPORT int fake_graph(uint32_t graph, int nodes);
 EXPORT void fake_memory(uint32_t operation, uint32_t kind, uint64_t address, uint64_t bytes,
                         uint64_t time_ns);
 EXPORT int fake_migrate(uint32_t counter, uint64_t value);
+EXPORT int fake_selected(void);
 
 void fake_device(void)
 {
@@ -267,6 +275,16 @@ int fake_migrate(uint32_t counter, uint64_t value)
     return fake.enabled[ACTIVITY_MANAGED];
 }
 
+int fake_selected(void)
+{
+    int count = fake.counts_managed;
+    for (int kind = 0; kind < 128; kind++)
+        count += fake.enabled[kind];
+    for (int cbid = 0; cbid < CALLS; cbid++)
+        count += fake.chosen[cbid];
+    return count;
+}
+
 static uint8_t *buffer_of_other;
 
 static void other_request(uint8_t **buffer, size_t *size, size_t *max_records)
@@ -328,13 +346,46 @@ int cuptiGetResultString(int result, const char **text)
 
 int cuptiGetCallbackName(int domain, uint32_t cbid, const char **name)
 {
-    if (domain != 2 || (cbid != 211 && cbid != 41 && cbid != 311))
-        return 1;
-    *name = cbid == 211   ? "cudaLaunchKernel_v7000"
-            : cbid == 311 ? "cudaGraphLaunch_v10000"
-                          : "cudaMemcpyAsync_v3020";
+    static const struct {
+        int domain;
+        uint32_t cbid;
+        const char *name;
+    } calls[] = {{DOMAIN_RUNTIME, 211, "cudaLaunchKernel_v7000"},
+                 {DOMAIN_RUNTIME, 41, "cudaMemcpyAsync_v3020"},
+                 {DOMAIN_RUNTIME, 311, "cudaGraphLaunch_v10000"},
+                 {DOMAIN_RUNTIME, 17, "cudaGetDevice_v3020"},
+                 {DOMAIN_DRIVER, 307, "cuLaunchKernel"},
+                 {DOMAIN_DRIVER, 4, "cuDeviceGet"},
+                 {DOMAIN_DRIVER, 514, "cuGraphLaunch"}};
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        if (calls[i].domain == domain && calls[i].cbid == cbid) {
+            *name = calls[i].name;
+            return 0;
+        }
+    return 1;
+}
+
+#ifndef FAKE_CUPTI_OLD
+EXPORT int cuptiActivityEnableRuntimeApi(uint32_t cbid, uint8_t enable);
+EXPORT int cuptiActivityEnableDriverApi(uint32_t cbid, uint8_t enable);
+
+/* Switches single calls off, where the kind is on. */
+int cuptiActivityEnableRuntimeApi(uint32_t cbid, uint8_t enable)
+{
+    note_call(enable ? "enable-runtime-call" : "disable-runtime-call", (int)cbid);
     return 0;
 }
+
+/* Switches single calls on, where the kind is off. */
+int cuptiActivityEnableDriverApi(uint32_t cbid, uint8_t enable)
+{
+    note_call(enable ? "enable-driver-call" : "disable-driver-call", (int)cbid);
+    if (cbid >= CALLS)
+        return 1;
+    fake.chosen[cbid] = enable;
+    return 0;
+}
+#endif
 
 int cuptiActivityRegisterCallbacks(request_buffer *request, complete_buffer *complete)
 {
@@ -419,9 +470,12 @@ int cuptiSetThreadIdType(int type)
 
 int cuptiActivityConfigureUnifiedMemoryCounter(const uint32_t (*configs)[4], uint32_t count)
 {
-    bool sane = count > 0;
-    for (uint32_t i = 0; i < count; i++)
-        sane &= configs[i][0] == 2 && configs[i][1] >= 1 && configs[i][1] <= 8 && configs[i][3] == 1;
-    fake.counts_managed = sane;
+    bool sane = count > 0, on = false;
+    for (uint32_t i = 0; i < count; i++) {
+        sane &= configs[i][0] == 2 && configs[i][1] >= 1 && configs[i][1] <= 8 && configs[i][3] <= 1;
+        on |= configs[i][3] == 1;
+    }
+    note_call(on ? "count-managed" : "count-no-managed", (int)count);
+    fake.counts_managed = sane && on;
     return sane ? 0 : 1;
 }

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "capture/profiler.h"
+#include "note_call.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -169,6 +170,7 @@ EXPORT int cuptiEnableCallback(uint32_t enable, void *subscriber, int domain, ui
 int cuptiSubscribe(void **subscriber, callback *called, void *user)
 {
     REFUSE();
+    note_call("subscribe", 0);
     *subscriber = &fake;
     fake.called = called;
     fake.user = user;
@@ -177,6 +179,7 @@ int cuptiSubscribe(void **subscriber, callback *called, void *user)
 
 int cuptiUnsubscribe(void *subscriber)
 {
+    note_call("unsubscribe", 0);
     fake.called = NULL;
     return subscriber == &fake ? OK : INVALID_PARAMETER;
 }

@@ -17,7 +17,9 @@ import sys
 import termios
 import unittest
 
-from control_case import APP, LAUNCHES, RECORDS, WARPLIGHT, ControlCase, state_of, wait_for
+from control_case import APP, CUPTI, LAUNCHES, RECORDS, WARPLIGHT, ControlCase, state_of, wait_for
+
+DRIVER, KERNEL = "4", "10"  # CUPTI's numbers of kinds
 
 
 class Control(ControlCase):
@@ -65,17 +67,52 @@ class Control(ControlCase):
         self.assertEqual(recording.end(), 0)
         self.assertEqual(self.kernels(recording.file), 4 * LAUNCHES)
 
-    def test_a_stop_hands_everything_over_and_switches_everything_off(self):
-        calls = os.path.join(self.folder.name, "calls")
-        recording = self.record(FAKE_CUPTI_CALLS=calls)
+    def test_a_stop_hands_everything_over(self):
+        recording = self.record()
         recording.tell("work")
         self.assertEqual(self.ask("stop", recording.pid)["records"], RECORDS + 1)
         self.assertEqual(self.kernels(recording.file), LAUNCHES)
-        with open(calls) as file:
-            lines = file.read().split("\n")
-        kinds = {state: {line.split()[1] for line in lines if line.startswith(state)} for state in ("enable", "disable")}
-        self.assertEqual(kinds["enable"], kinds["disable"])
         recording.end()
+
+    @staticmethod
+    def switched_on(calls):
+        """What is on after these calls of CUPTI: kinds, single calls of the driver, counters, subscriptions."""
+        on = set()
+        for line in calls:
+            what, number = line.split()
+            if what in ("enable", "enable-driver-call"):
+                on.add((what, number))
+            elif what in ("disable", "disable-driver-call"):
+                on.discard((what.replace("disable", "enable"), number))
+            elif what in ("count-managed", "subscribe"):
+                on.add(what)
+            elif what in ("count-no-managed", "unsubscribe"):
+                on.discard({"count-no-managed": "count-managed"}.get(what, "subscribe"))
+        return on
+
+    def test_nothing_is_switched_on_while_stopped_and_all_of_it_again_after_a_start(self):
+        for library in (CUPTI, CUPTI.replace("fake-cupti", "fake-cupti-old")):
+            with self.subTest(library=library):
+                calls = os.path.join(self.folder.name, os.path.basename(library))
+
+                def on(calls=calls):
+                    with open(calls) as file:
+                        return self.switched_on(file.read().splitlines())
+                recording = self.record(file=os.path.basename(library) + ".wlt", FAKE_CUPTI_CALLS=calls,
+                                        WARPLIGHT_CUPTI=library)
+                recording.tell("managed")
+                wait_for(lambda: "count-managed" in on())
+                recorded = on()
+                self.assertIn(("enable", KERNEL), recorded)
+                self.assertEqual(("enable", DRIVER) in recorded, "old" in library)
+                for _ in range(2):
+                    self.ctl("stop", recording.pid)
+                    self.assertEqual(on(), set())
+                    recording.tell("work")
+                    self.assertEqual(on(), set())
+                    self.ctl("start", recording.pid)
+                    self.assertEqual(on(), recorded)
+                self.assertEqual(recording.end(), 0)
 
     def test_ranges_of_a_pause_are_left_out(self):
         recording = self.record("--paused")
