@@ -113,9 +113,26 @@ int culprit_by_total(const void *a, const void *b)
     return (left->longest_at > right->longest_at) - (left->longest_at < right->longest_at);
 }
 
+/* Python frames are named "train.py(30): main", with the line that the function begins at. */
+static void find_code(struct report *report, struct culprit_row *row)
+{
+    const char *frame = run_text(report->run, row->frame), *end = strstr(frame, "): "), *digits = end;
+    int64_t line = 0;
+    while (digits && digits > frame && isdigit((unsigned char)digits[-1]))
+        digits--;
+    if (!digits || digits == end || end - digits > 9 || digits < frame + 2 || digits[-1] != '(')
+        return;
+    for (const char *c = digits; c < end; c++)
+        line = line * 10 + (*c - '0');
+    row->code_file = arena_text(&report->arena, frame, (size_t)(digits - 1 - frame));
+    row->code_line = row->line.value ? row->line.value : line;
+}
+
 void culprit_index_finish(struct culprit_index *index)
 {
     struct report *report = index->report;
+    vec_each (&report->culprits, row)
+        find_code(report, row);
     if (report->culprits.count)
         qsort(report->culprits.at, report->culprits.count, sizeof *report->culprits.at, culprit_by_total);
     map_release(&index->rows);

@@ -16,7 +16,9 @@ static uint64_t line_key(const struct run *run, uint32_t row, uint32_t place)
     const struct place_table *places = &run->places;
     if (!places->line[place])
         return hash_pair((uint64_t)row << 32 | place, 1);
-    return hash_pair((uint64_t)row << 32 | places->line[place], (uint64_t)places->file[place] << 1);
+    /* One line that was inlined at two places is two: what is slow is one of them. */
+    return hash_pair(hash_pair((uint64_t)row << 32 | places->line[place], (uint64_t)places->file[place] << 1),
+                     places->inlined[place]);
 }
 
 static int by_row_and_heat(const void *a, const void *b)

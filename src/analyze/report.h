@@ -89,6 +89,8 @@ struct culprit_row {
     struct most_of line;    /* of the frame's file */
     struct most_of inside;  /* name id: the native function that ran, if it is not the frame */
     const char *annotation; /* numbers replaced by '*' ("step *"), owned by report->arena; NULL none */
+    const char *code_file;  /* of the frame, owned by report->arena; NULL not known */
+    int64_t code_line;      /* at which the frame mostly was, else that its function begins at; 0 not known */
     int64_t count;          /* stretches of idle time */
     int64_t total_ns, longest_ns;
     int64_t longest_at; /* moment of the longest stretch */
@@ -245,6 +247,8 @@ struct finding {
         saving_ns[2]; /* low, high: of the run's wall time; of counters: of the kernel's time in the run */
     double saving_ratio[2]; /* of counters: of the kernel's time; else 0 */
     uint32_t device;        /* NONE: all */
+    const char *file;       /* of the code to look at, as its source spells it; NULL not known */
+    int64_t line;           /* in file, from 1; 0 not known */
     struct msg title;
     VEC(struct msg) evidence;
     struct msg action;

@@ -347,6 +347,7 @@ enum callback_resource {
     CALLBACK_CONTEXT_DESTROY = 2,
     CALLBACK_MODULE_LOADED = 6,
     CALLBACK_MODULE_UNLOAD = 7,
+    CALLBACK_MODULE_PROFILED = 8, /* its code as CUPTI measures it; data as of MODULE_LOADED */
 };
 struct callback_resource_data {
     void *context;

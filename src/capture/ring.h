@@ -250,6 +250,10 @@ static inline uint64_t ring_text_size(uint32_t length)
     return sizeof(struct ring_text) + (((uint64_t)length + 7) & ~7ull);
 }
 
+/* Beside its ring a process leaves the machine code that it loads, where instructions are sampled, in files
+ * PID-CRC.cubin: CRC is what samples call it (ring_pc.cubin), in decimal. */
+enum { RING_CUBINS_BYTES = 256 << 20 }; /* of a process */
+
 /* How `record` tells the library where to write: a folder in which every process makes PID-MOMENT.ring. Where
  * it cannot, it leaves a symbolic link PID-MOMENT.failed to a sentence that says why: that needs no space and
  * heeds no limit on the size of files. */

@@ -10,6 +10,7 @@
 #include "source/measure.h"
 #include "symbol/binary.h"
 #include "symbol/demangle.h"
+#include "symbol/place_lines.h"
 
 /* ---- measuring ------------------------------------------------------------------------------------------
  */
@@ -101,6 +102,8 @@ int live_measure(struct run *run, const struct cli *cli, const struct live_optio
     if (rc == 0) {
         demangle_profiles(run);
         read_own_code(run, argv[0]);
+        binary_read_images(run);
+        places_find_lines(run);
         run_seal(run);
     }
     free(argv);

@@ -262,7 +262,7 @@ uint32_t profiles_place(struct profiles *p, uint32_t function, uint64_t pc, uint
     }
     size_t row = place_table_add(places);
     map_set(&p->places, key, (uint32_t)row);
-    places->code[row] = NONE;
+    places->code[row] = places->image[row] = NONE;
     places->inlined[row] = NONE;
     places->function[row] = function;
     places->pc[row] = pc;

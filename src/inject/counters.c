@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/i18n.h"
+#include "inject/cubins.h"
 #include "inject/launches.h"
 #include "inject/profiler.h"
 #include "inject/sampling.h"
@@ -479,6 +480,24 @@ static void on_module_end(struct recorder *r, const struct callback_resource_dat
     pthread_mutex_unlock(&c->lock);
 }
 
+static void on_resource(struct recorder *r, uint32_t cbid, const struct callback_resource_data *data)
+{
+    switch (cbid) {
+    case CALLBACK_CONTEXT_DESTROY:
+        on_context_end(r, data);
+        break;
+    case CALLBACK_MODULE_LOADED:
+    case CALLBACK_MODULE_PROFILED:
+        cubins_keep(r, data->descriptor);
+        break;
+    case CALLBACK_MODULE_UNLOAD:
+        on_module_end(r, data);
+        break;
+    default:
+        break;
+    }
+}
+
 static void on_call(void *user, int domain, uint32_t cbid, const void *data)
 {
     struct recorder *r = user;
@@ -486,10 +505,8 @@ static void on_call(void *user, int domain, uint32_t cbid, const void *data)
         return;
     if (domain == CALLBACK_DOMAIN_DRIVER)
         on_launch(r, cbid, data);
-    else if (domain == CALLBACK_DOMAIN_RESOURCE && cbid == CALLBACK_CONTEXT_DESTROY)
-        on_context_end(r, data);
-    else if (domain == CALLBACK_DOMAIN_RESOURCE && cbid == CALLBACK_MODULE_UNLOAD)
-        on_module_end(r, data);
+    else if (domain == CALLBACK_DOMAIN_RESOURCE)
+        on_resource(r, cbid, data);
 }
 
 /* ---- on and off -----------------------------------------------------------------------------------------
@@ -521,6 +538,10 @@ bool counters_start(struct recorder *r)
         cupti->EnableCallback(1, counters.subscriber, CALLBACK_DOMAIN_DRIVER, launch_calls[i]);
     cupti->EnableCallback(1, counters.subscriber, CALLBACK_DOMAIN_RESOURCE, CALLBACK_CONTEXT_DESTROY);
     cupti->EnableCallback(1, counters.subscriber, CALLBACK_DOMAIN_RESOURCE, CALLBACK_MODULE_UNLOAD);
+    if (r->options.sampler) {
+        cupti->EnableCallback(1, counters.subscriber, CALLBACK_DOMAIN_RESOURCE, CALLBACK_MODULE_LOADED);
+        cupti->EnableCallback(1, counters.subscriber, CALLBACK_DOMAIN_RESOURCE, CALLBACK_MODULE_PROFILED);
+    }
     return true;
 }
 
@@ -558,4 +579,5 @@ void counters_forget(void)
 {
     memset(counters.contexts, 0, sizeof counters.contexts);
     pthread_mutex_init(&counters.lock, NULL);
+    cubins_forget();
 }

@@ -270,6 +270,7 @@ bool recorder_open(struct recorder *r)
         r->options = options_read(secure_getenv(RING_ENV_OPTIONS));
         const char *folder = secure_getenv(RING_ENV_DIR);
         struct ring *ring = folder && *folder ? open_ring(folder, r->options.paused) : NULL;
+        r->folder = ring ? strdup(folder) : NULL; /* the application may change its environment */
         if (ring)
             start(r, ring);
     }

@@ -31,6 +31,7 @@ struct recorder {
     struct ring *ring; /* NULL: not recording */
     struct recorder_options options;
     struct cupti cupti;
+    char *folder;        /* of the recording; never freed */
     int32_t pid;         /* that made the ring: after a fork, the parent's */
     uint32_t generation; /* counts the rings that a process and its forebears made; texts are known to one */
     _Atomic bool closed; /* after fork in the child, and at exit: touch nothing any more */

@@ -48,6 +48,7 @@ TABLE_DECLARE(counter_table, RUN_COUNTERS)
 /* A place in code: a source line, an instruction, or both. */
 #define RUN_PLACES(X)                                                                                        \
     X(uint32_t, code)     /* run->codes; NONE where only the source is known */                              \
+    X(uint32_t, image)    /* run->images: the machine code that pc is in; NONE: that of the profile */       \
     X(uint32_t, file)     /* text; 0 not known */                                                            \
     X(uint32_t, line)     /* from 1; 0 not known */                                                          \
     X(uint32_t, function) /* text: the function that the line is in; 0 not known */                          \

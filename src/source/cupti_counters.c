@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "model/counter_unit.h"
+#include "source/kept_code.h"
 
 /* Beyond, it is not a count: sums must not overflow. */
 static const uint64_t most_samples = UINT64_C(1) << 48;
@@ -110,7 +111,7 @@ bool cupti_counters_values(struct cupti_counters *c, const struct cupti_texts *t
 /* ---- samples --------------------------------------------------------------------------------------------
  */
 
-static uint32_t find_place(struct cupti_counters *c, struct run *run, uint32_t function,
+static uint32_t find_place(struct cupti_counters *c, struct run *run, uint32_t source, uint32_t function,
                            const struct ring_pc *pc)
 {
     uint64_t key = hash_pair(hash_pair(pc->cubin, pc->pc), function);
@@ -119,6 +120,7 @@ static uint32_t find_place(struct cupti_counters *c, struct run *run, uint32_t f
         return found;
     size_t row = place_table_add(&run->places);
     run->places.code[row] = run->places.inlined[row] = NONE;
+    run->places.image[row] = kept_code_image(run, source, pc->cubin);
     run->places.function[row] = function;
     run->places.pc[row] = pc->pc;
     map_set(&c->places, key, (uint32_t)row);
@@ -126,11 +128,12 @@ static uint32_t find_place(struct cupti_counters *c, struct run *run, uint32_t f
 }
 
 bool cupti_counters_samples(struct cupti_counters *c, const struct cupti_texts *texts, struct run *run,
-                            const struct ring_pc *pc)
+                            uint32_t source, const struct ring_pc *pc)
 {
     if (pc->count > RING_PC_AT_ONCE)
         return false;
-    uint32_t place = find_place(c, run, cupti_texts_hashed(texts, pc->function, run, "(name lost)"), pc);
+    uint32_t place =
+        find_place(c, run, source, cupti_texts_hashed(texts, pc->function, run, "(name lost)"), pc);
     for (uint32_t i = 0; i < pc->count; i++) {
         uint32_t name = cupti_texts_hashed(texts, pc->at[i].name, run, "(name lost)");
         uint64_t key = (uint64_t)place << 32 | name;

@@ -20,7 +20,7 @@ bool cupti_counters_values(struct cupti_counters *c, const struct cupti_texts *t
                            const struct ring_counters *values);
 /* Adds samples of an instruction, of no profile yet. False: they are not sane. */
 bool cupti_counters_samples(struct cupti_counters *c, const struct cupti_texts *texts, struct run *run,
-                            const struct ring_pc *pc);
+                            uint32_t source, const struct ring_pc *pc);
 /* When the process has ended: has the measured launches of a kernel stand for all that there were. */
 void cupti_counters_settle(struct cupti_counters *c, const struct cupti_texts *texts, struct run *run,
                            uint32_t source, uint32_t process);

@@ -541,7 +541,7 @@ static void on_record(struct cupti_records *r, struct run *run, uint32_t kind, c
         r->unknown += !cupti_counters_values(&r->counters, &r->texts, run, record);
         break;
     case RING_PC:
-        r->unknown += !cupti_counters_samples(&r->counters, &r->texts, run, record);
+        r->unknown += !cupti_counters_samples(&r->counters, &r->texts, run, r->source, record);
         break;
     default:
         r->unknown++;

@@ -42,6 +42,11 @@ bool folder_is_failure(const char *name)
     return has_form(name, ".failed");
 }
 
+bool folder_is_cubin(const char *name)
+{
+    return has_form(name, ".cubin");
+}
+
 static void empty(int fd)
 {
     int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -53,7 +58,7 @@ static void empty(int fd)
     }
     for (struct dirent *entry; (entry = readdir(folder));)
         if (folder_is_ring(entry->d_name) || folder_is_failure(entry->d_name) ||
-            strcmp(entry->d_name, FOLDER_SOCKET) == 0)
+            folder_is_cubin(entry->d_name) || strcmp(entry->d_name, FOLDER_SOCKET) == 0)
             unlinkat(fd, entry->d_name, 0);
     closedir(folder);
 }

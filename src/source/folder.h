@@ -23,9 +23,10 @@ int folder_make(struct folder *folder, struct err *err);
 /* Empties and removes it. */
 void folder_remove(struct folder *folder);
 
-/* Names of files in it: PID-MOMENT.ring, PID-MOMENT.failed. */
+/* Names of files in it: PID-MOMENT.ring, PID-MOMENT.failed, PID-CRC.cubin. */
 bool folder_is_ring(const char *name);
 bool folder_is_failure(const char *name);
+bool folder_is_cubin(const char *name);
 
 /* Calls visit() for the folder of each recording that seems to run: its path, the pid in its name, and
  * whether it is this user's, so that it may be entered. */

@@ -6,6 +6,7 @@
 #include "base/i18n.h"
 #include "source/counter_sets.h"
 #include "source/facts.h"
+#include "source/kept_code.h"
 
 static void add_words(struct str *words, const struct measure_options *options)
 {
@@ -53,6 +54,7 @@ static void follow(struct measure *m, struct run *run, bool again, const sigset_
         collect_drain(&m->collect, run);
     }
     collect_finish(&m->collect, run);
+    kept_code_read(&m->collect.folder, run, m->collect.source);
     counters_prefer_unreplayed(run);
     counters_assign_samples(run);
     if (!again)

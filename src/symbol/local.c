@@ -13,7 +13,6 @@ enum {
     LOAD_LOCAL = 0x983,          /* LDL, both forms */
     SPILL = 1,                   /* type of an annotation */
     PLACES_MAX = 1 << 20,
-    CHAIN_MAX = 64, /* inlined calls around a line */
 };
 
 enum access { ACCESS_NONE, ACCESS_SPILL_STORE, ACCESS_SPILL_LOAD, ACCESS_LOCAL_STORE, ACCESS_LOCAL_LOAD };
@@ -33,10 +32,10 @@ void local_open(struct local_scan *scan, struct code_reader *reader, const struc
 
 void local_close(struct local_scan *scan)
 {
-    if (scan->lines_read)
-        lines_close(&scan->lines);
-    free(scan->files);
-    map_release(&scan->places);
+    if (!scan->lines_read)
+        return;
+    line_places_release(&scan->places);
+    lines_close(&scan->lines);
 }
 
 /* ---- places -------------------------------------------------------------------------------------------- */
@@ -51,72 +50,7 @@ static void read_lines(struct local_scan *scan)
     lines_open(&scan->lines, scan->elf, &why);
     if (why)
         run_repair(scan->reader->run, scan->reader->source, why, 1, -1);
-    scan->files = mem_alloc(scan->lines.files.count * sizeof *scan->files + 1);
-    for (size_t i = 0; i < scan->lines.files.count; i++)
-        scan->files[i] = NONE;
-}
-
-static uint32_t file_text(struct local_scan *scan, uint32_t file)
-{
-    if (file == NONE)
-        return 0;
-    if (scan->files[file] == NONE) {
-        const struct line_file *f = &scan->lines.files.at[file];
-        struct str path = {0};
-        if (*f->folder)
-            str_addf(&path, "%s/", f->folder);
-        str_puts(&path, f->name);
-        scan->files[file] = intern_add(&scan->reader->run->strings, str_text(&path), path.len);
-        str_release(&path);
-    }
-    return scan->files[file];
-}
-
-static uint32_t function_text(struct local_scan *scan, const struct line_row *row,
-                              const struct kernel_code *code)
-{
-    const char *name = lines_function(&scan->lines, row);
-    if (!*name)
-        return row->caller == NONE ? code->demangled : 0;
-    return code_demangle(scan->reader, intern_puts(&scan->reader->run->strings, name));
-}
-
-static uint32_t add_place(struct local_scan *scan, const struct kernel_code *code, const struct line_row *row,
-                          uint32_t inlined, uint64_t pc)
-{
-    struct run *run = scan->reader->run;
-    uint32_t file = row ? file_text(scan, row->file) : 0;
-    uint32_t function = row ? function_text(scan, row, code) : code->demangled;
-    size_t place = place_table_add(&run->places);
-    run->places.code[place] = (uint32_t)run->codes.count - 1;
-    run->places.file[place] = file;
-    run->places.line[place] = row ? row->line : 0;
-    run->places.function[place] = function;
-    run->places.inlined[place] = inlined;
-    run->places.pc[place] = pc;
-    return (uint32_t)place;
-}
-
-/* The place of a line that calls were inlined into: one for all its instructions. */
-static uint32_t caller_place(struct local_scan *scan, const struct kernel_code *code, uint32_t row)
-{
-    uint32_t chain[CHAIN_MAX];
-    int depth = 0;
-    for (; row != NONE && depth < CHAIN_MAX; row = scan->lines.rows.at[row].caller)
-        chain[depth++] = row;
-    uint32_t place = NONE;
-    while (depth-- > 0) {
-        const struct line_row *caller = &scan->lines.rows.at[chain[depth]];
-        uint64_t key = hash_pair(hash_pair(scan->reader->run->codes.count, place),
-                                 hash_pair((uint64_t)caller->file << 32 | caller->line, caller->function));
-        uint32_t known = map_get(&scan->places, key);
-        if (known == MAP_ABSENT) {
-            known = add_place(scan, code, caller, place, UINT64_MAX);
-            map_set(&scan->places, key, known);
-        }
-        place = known;
-    }
-    return place;
+    line_places_init(&scan->places, scan->reader, &scan->lines);
 }
 
 static void count_at(struct local_scan *scan, const struct kernel_code *code, uint32_t section, uint64_t pc,
@@ -129,13 +63,15 @@ static void count_at(struct local_scan *scan, const struct kernel_code *code, ui
         return;
     }
     read_lines(scan);
-    uint32_t row = lines_find(&scan->lines, section, pc);
-    const struct line_row *line = row == NONE ? NULL : &scan->lines.rows.at[row];
-    uint32_t inlined = line ? caller_place(scan, code, line->caller) : NONE;
-    uint32_t place = add_place(scan, code, line, inlined, pc);
+    struct line_owner owner = {.code = (uint32_t)run->codes.count - 1, .name = code->demangled};
+    size_t place = place_table_add(&run->places);
+    run->places.code[place] = owner.code;
+    run->places.image[place] = run->places.inlined[place] = NONE;
+    run->places.pc[place] = pc;
+    line_places_fill(&scan->places, &owner, lines_find(&scan->lines, section, pc), (uint32_t)place);
     size_t counter = place_counter_table_add(&run->place_counters);
     run->place_counters.profile[counter] = NONE;
-    run->place_counters.place[counter] = place;
+    run->place_counters.place[counter] = (uint32_t)place;
     run->place_counters.name[counter] = intern_puts(&run->strings, counter_names[access]);
     run->place_counters.value[counter] = bytes;
 }

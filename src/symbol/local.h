@@ -3,7 +3,7 @@
 #define WARPLIGHT_SYMBOL_LOCAL_H
 
 #include "symbol/code.h"
-#include "symbol/lines.h"
+#include "symbol/line_places.h"
 
 struct local_scan {
     struct code_reader *reader;
@@ -11,8 +11,7 @@ struct local_scan {
     bool has_lines;
     bool lines_read;
     struct line_table lines;
-    struct map places; /* hash of (code, row of the line table) → run->places */
-    uint32_t *files;   /* by file of the line table: text; NONE not yet asked */
+    struct line_places places;
 };
 
 /* elf must stay open. */

@@ -3,14 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/str.h"
-#include "symbol/lines.h"
+#include "symbol/line_places.h"
 
 enum { SECTION_NONE = 0 }; /* the first section of an ELF file is empty by definition */
 
+/* Machine code, while the places in it are looked up. */
 struct image {
+    uint32_t number; /* run->images */
     struct elf elf;
-    struct line_table table;
+    struct line_table lines;
+    struct line_places places;
+    uint32_t *section_of; /* by profile: the section that holds its code, once asked; else NONE */
 };
 
 /* The section that holds a kernel's code. */
@@ -26,66 +29,66 @@ static uint32_t find_section(const struct elf *elf, const char *kernel)
     return SECTION_NONE;
 }
 
-static uint32_t file_of(struct run *run, const struct line_table *table, uint32_t file)
+static uint32_t section_of(const struct run *run, struct image *image, uint32_t profile)
 {
-    struct str path = {0};
-    if (file >= table->files.count)
-        return 0;
-    const struct line_file *f = &table->files.at[file];
-    str_addf(&path, "%s%s%s", f->folder, *f->folder ? "/" : "", f->name);
-    uint32_t id = intern_add(&run->strings, str_text(&path), path.len);
-    str_release(&path);
-    return id;
+    const struct kernel_profile *p = &run->profiles.at[profile];
+    if (image->section_of[profile] == NONE)
+        image->section_of[profile] =
+            find_section(&image->elf, run_text(run, p->mangled ? p->mangled : p->name));
+    return image->section_of[profile];
 }
 
-static void find_line(struct run *run, const struct line_table *table, uint32_t section, uint32_t place)
+/* Whether the place of a counter is an instruction of this image without a line. */
+static bool is_wanted(const struct run *run, uint32_t image, size_t counter)
 {
-    struct place_table *places = &run->places;
-    if (places->line[place] != 0 || places->pc[place] == UINT64_MAX)
-        return;
-    uint32_t row = lines_find(table, section, places->pc[place]);
-    if (row == NONE || table->rows.at[row].line == 0)
-        return;
-    places->line[place] = table->rows.at[row].line;
-    places->file[place] = file_of(run, table, table->rows.at[row].file);
+    uint32_t profile = run->place_counters.profile[counter], place = run->place_counters.place[counter];
+    if (profile == NONE || run->places.line[place] != 0 || run->places.pc[place] == UINT64_MAX)
+        return false;
+    uint32_t its = run->places.image[place];
+    return (its == NONE ? run->profiles.at[profile].image : its) == image;
 }
 
-/* Sections of the profiles that ran this image; SECTION_NONE: none of it. False if there is none at all. */
-static bool find_sections(const struct run *run, uint32_t image, const struct elf *elf, uint32_t *section_of)
+static void find_line(struct code_reader *reader, struct image *image, uint32_t profile, uint32_t place)
 {
-    bool any = false;
-    for (size_t i = 0; i < run->profiles.count; i++) {
-        const struct kernel_profile *profile = &run->profiles.at[i];
-        uint32_t name = profile->mangled ? profile->mangled : profile->name;
-        section_of[i] = profile->image == image ? find_section(elf, run_text(run, name)) : SECTION_NONE;
-        any |= section_of[i] != SECTION_NONE;
-    }
-    return any;
+    const struct run *run = reader->run;
+    uint32_t section = section_of(run, image, profile);
+    uint32_t row = section == SECTION_NONE ? NONE : lines_find(&image->lines, section, run->places.pc[place]);
+    struct line_owner owner = {.code = run->places.code[place], .name = run->profiles.at[profile].name};
+    if (row != NONE && image->lines.rows.at[row].line != 0)
+        line_places_fill(&image->places, &owner, row, place);
 }
 
-static void find_lines(struct run *run, uint32_t image, uint32_t *section_of)
+static void find_lines(struct code_reader *reader, struct image *image, size_t first)
 {
-    struct image code = {0};
+    struct run *run = reader->run;
     const char *why;
-    uint32_t text = run->images.at[image].bytes;
+    uint32_t text = run->images.at[image->number].bytes;
     struct bytes bytes = {(const uint8_t *)run_text(run, text), intern_length(&run->strings, text)};
-    if (elf_open(&code.elf, bytes, &why) && find_sections(run, image, &code.elf, section_of) &&
-        lines_open(&code.table, &code.elf, &why)) {
-        const struct place_counter_table *counters = &run->place_counters;
-        for (size_t i = 0; i < counters->count; i++)
-            if (counters->profile[i] != NONE && section_of[counters->profile[i]] != SECTION_NONE)
-                find_line(run, &code.table, section_of[counters->profile[i]], counters->place[i]);
+    bool readable = elf_open(&image->elf, bytes, &why) && lines_open(&image->lines, &image->elf, &why);
+    if (readable) {
+        image->section_of = mem_alloc(run->profiles.count * sizeof *image->section_of + 1);
+        for (size_t i = 0; i < run->profiles.count; i++)
+            image->section_of[i] = NONE;
+        line_places_init(&image->places, reader, &image->lines);
+        for (size_t i = first; i < run->place_counters.count; i++)
+            if (is_wanted(run, image->number, i))
+                find_line(reader, image, run->place_counters.profile[i], run->place_counters.place[i]);
+        line_places_release(&image->places);
+        free(image->section_of);
     }
-    lines_close(&code.table);
-    elf_close(&code.elf);
+    lines_close(&image->lines);
+    elf_close(&image->elf);
 }
 
 void places_find_lines(struct run *run)
 {
-    if (run->place_counters.count == 0)
-        return;
-    uint32_t *section_of = mem_zalloc(run->profiles.count + 1, sizeof *section_of);
-    for (uint32_t i = 0; i < run->images.count; i++)
-        find_lines(run, i, section_of);
-    free(section_of);
+    struct code_reader reader = {.run = run};
+    for (uint32_t i = 0; i < run->images.count; i++) {
+        size_t first = 0;
+        while (first < run->place_counters.count && !is_wanted(run, i, first))
+            first++;
+        if (first < run->place_counters.count) /* else its line table need not be read */
+            find_lines(&reader, &(struct image){.number = i}, first);
+    }
+    map_release(&reader.demangled);
 }

@@ -6,8 +6,8 @@
 
 /* Gives the places of run->place_counters that know their instruction and no line the line that the machine
  * code beside them (run->images, by the profile's mangled name) has in its line table: the innermost one, as
- * the hardware ran it. Code without lines (-lineinfo was not given) or that cannot be read leaves them as
- * they are. */
+ * the hardware ran it, with its function and the calls that it was inlined into. Code without lines
+ * (-lineinfo was not given) or that cannot be read leaves them as they are. */
 void places_find_lines(struct run *run);
 
 #endif

@@ -132,20 +132,58 @@ static void write_roofline(struct json_report *j, const struct profile_row *row)
     json_object_end(&j->w);
 }
 
-static void write_line(struct json_report *j, const struct hot_line *line)
+/* The source line of a place, and the function that it is in. */
+static void write_place(struct json_report *j, uint32_t place)
 {
     const struct run *run = j->report->run;
-    const struct place_table *places = &run->places;
+    json_key(&j->w, "file");
+    json_puts(&j->w, run_text(run, run->places.file[place]));
+    json_key(&j->w, "line");
+    json_uint(&j->w, run->places.line[place]);
+    if (!run->places.function[place])
+        return;
+    json_key(&j->w, "function");
+    json_puts(&j->w, run_text(run, run->places.function[place]));
+}
+
+/* The calls that a place was inlined into, innermost first. */
+static void write_calls(struct json_report *j, uint32_t place)
+{
+    enum { DEEPEST = 64 };
+    const struct place_table *places = &j->report->run->places;
+    uint32_t call = places->inlined[place];
+    json_key(&j->w, "inlined_at");
+    json_array_begin(&j->w);
+    for (int i = 0; call != NONE && i < DEEPEST; i++, call = places->inlined[call]) {
+        json_object_begin(&j->w);
+        write_place(j, call);
+        json_object_end(&j->w);
+    }
+    json_array_end(&j->w);
+}
+
+static void write_instruction(struct json_report *j, uint32_t place)
+{
+    const struct run *run = j->report->run;
+    write_why(j, "line", "no line information");
+    json_key(&j->w, "instruction");
+    json_puts(&j->w, run_text(run, run->places.sass[place]));
+    if (run->places.pc[place] == UINT64_MAX)
+        return;
+    json_key(&j->w, "offset_bytes");
+    json_uint(&j->w, run->places.pc[place]);
+}
+
+static void write_line(struct json_report *j, const struct hot_line *line)
+{
+    const struct place_table *places = &j->report->run->places;
     json_object_begin(&j->w);
     if (places->line[line->place]) {
-        json_key(&j->w, "file");
-        json_puts(&j->w, run_text(run, places->file[line->place]));
-        json_key(&j->w, "line");
-        json_uint(&j->w, places->line[line->place]);
+        write_place(j, line->place);
+        if (places->inlined[line->place] != NONE)
+            write_calls(j, line->place);
     } else {
-        write_why(j, "line", "no line information");
-        json_key(&j->w, "instruction");
-        json_puts(&j->w, run_text(run, places->sass[line->place]));
+        write_instruction(j, line->place);
     }
     for (int i = 0; i < PLACE_METRIC_COUNT; i++)
         if (line->values[i] != 0) {

@@ -345,18 +345,66 @@ static void line_name(struct str *out, const struct report *report, uint32_t pla
     }
 }
 
-static const char *top_stall_of(const struct hot_line *line)
+/* "long_scoreboard 75 %, wait 25 %": what warps wait for at a line, most first. */
+static void add_reasons(struct str *out, const struct report *report, const struct hot_line *line)
 {
-    int best = -1;
-    for (int i = 0; i < STALL_COUNT; i++)
-        if (i != STALL_SELECTED && line->stalls[i] > 0 && (best < 0 || line->stalls[i] > line->stalls[best]))
-            best = i;
-    return best < 0 ? "" : stall_keys[best];
+    enum { REASONS = 2 };
+    static const double least = 0.1;
+    int last = -1;
+    str_cut(out, 0);
+    for (int n = 0; n < REASONS; n++) {
+        int best = -1;
+        for (int i = 0; i < STALL_COUNT; i++)
+            if (i != STALL_SELECTED && i != last && line->stalls[i] > 0 &&
+                (best < 0 || line->stalls[i] > line->stalls[best]))
+                best = i;
+        double share = best < 0 ? 0 : line->stalls[best] / line->values[PLACE_STALL_SAMPLES];
+        if (best < 0 || (n > 0 && share < least))
+            break;
+        str_addf(out, "%s%s ", n ? ", " : "", stall_keys[best]);
+        text_value(out, value_ratio(share), report);
+        last = best;
+    }
+}
+
+/* The call in the kernel that a place was inlined at, if it was: the place itself is in another function. */
+static void put_call(struct screen *s, const struct report *report, uint32_t place)
+{
+    enum { DEEPEST = 64 };
+    const struct place_table *places = &report->run->places;
+    uint32_t call = places->inlined[place];
+    struct str text = {0};
+    if (call == NONE)
+        return;
+    for (int i = 0; places->inlined[call] != NONE && i < DEEPEST; i++)
+        call = places->inlined[call];
+    line_name(&text, report, call);
+    struct msg msg = msg_make(N_("inlined at {0}"), value_text(str_text(&text)));
+    text_put_msg(s, report, STYLE_DIM, &msg, VALUE_WIDTH + 3 * INDENT);
+    str_release(&text);
+}
+
+static void put_hot_line(struct screen *s, const struct report *report, const struct hot_line *line,
+                         double share)
+{
+    enum { REASONS_WIDTH = 36 };
+    struct str text = {0};
+    text_value(&text, value_ratio(share), report);
+    str_pad(&s->text, ' ', INDENT);
+    screen_cell(s, STYLE_PLAIN, str_text(&text), VALUE_WIDTH, true);
+    str_pad(&s->text, ' ', INDENT);
+    add_reasons(&text, report, line);
+    screen_cell(s, STYLE_DIM, str_text(&text), REASONS_WIDTH, false);
+    str_pad(&s->text, ' ', INDENT);
+    line_name(&text, report, line->place);
+    screen_cell(s, STYLE_PLAIN, str_text(&text), s->width - VALUE_WIDTH - REASONS_WIDTH - 4 * INDENT, false);
+    screen_newline(s);
+    put_call(s, report, line->place);
+    str_release(&text);
 }
 
 static void put_lines(struct screen *s, const struct report *report, const struct profile_row *row)
 {
-    struct str text = {0}, share = {0};
     double samples = 0;
     for (uint32_t i = 0; i < row->line_count; i++)
         samples += report->lines.at[row->first_line + i].values[PLACE_SAMPLES];
@@ -365,19 +413,8 @@ static void put_lines(struct screen *s, const struct report *report, const struc
     put_heading(s, _("Hottest lines, by samples"));
     for (uint32_t i = 0; i < row->line_count && i < LINES; i++) {
         const struct hot_line *line = &report->lines.at[row->first_line + i];
-        str_cut(&share, 0);
-        text_value(&share, value_ratio(line->values[PLACE_SAMPLES] / samples), report);
-        line_name(&text, report, line->place);
-        str_pad(&s->text, ' ', INDENT);
-        screen_cell(s, STYLE_PLAIN, str_text(&share), VALUE_WIDTH, true);
-        str_pad(&s->text, ' ', INDENT);
-        screen_cell(s, STYLE_DIM, top_stall_of(line), 20, false);
-        str_pad(&s->text, ' ', INDENT);
-        screen_cell(s, STYLE_PLAIN, str_text(&text), s->width - VALUE_WIDTH - 20 - 4 * INDENT, false);
-        screen_newline(s);
+        put_hot_line(s, report, line, line->values[PLACE_SAMPLES] / samples);
     }
-    str_release(&text);
-    str_release(&share);
 }
 
 /* ---- all of it ----------------------------------------------------------------------------------------- */

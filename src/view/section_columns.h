@@ -8,6 +8,7 @@
 #define WHY_SOURCE    "the recording does not say"
 #define WHY_LIMITS    "the limits of this device are not known"
 #define WHY_LAUNCH    "the recording holds no launch configuration"
+#define WHY_PLACE     "no source line is known"
 #define WHY_NO_LINKED "the recording links no launches to GPU work"
 
 /* section_idle.c */

@@ -186,6 +186,8 @@ const struct column culprit_columns[] = {
     {"annotation", NULL, COLUMN_LITERAL, AT(annotation), COLUMN_MACHINE, 0, "no annotation was open then",
      NULL},
     {"frame", NULL, COLUMN_STRING, AT(frame), COLUMN_MACHINE, 0, "no function was recorded then", NULL},
+    {"file", NULL, COLUMN_LITERAL, AT(code_file), COLUMN_MACHINE, 0, WHY_PLACE, NULL},
+    {"line", NULL, COLUMN_ID, AT(code_line), COLUMN_MACHINE | COLUMN_POSITIVE, 0, WHY_PLACE, NULL},
     {"operator", NULL, COLUMN_STRING, AT(operator_), COLUMN_MACHINE, 0, "no operator was running then", NULL},
     {"call", NULL, COLUMN_STRING, AT(call), COLUMN_MACHINE, 0, "no call was running then", NULL},
     {"count", N_("times"), COLUMN_COUNT, AT(count), 0, 1, NULL, NULL},

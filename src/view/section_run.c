@@ -81,6 +81,8 @@ const struct column finding_columns[] = {
      "the saving cannot be estimated", NULL},
     {"confidence_ratio", N_("confidence"), COLUMN_RATIO, AT(confidence_ratio), 0, 3, "not estimated", NULL},
     {"device", NULL, COLUMN_DEVICE, AT(device), COLUMN_MACHINE, 0, "it concerns all devices", NULL},
+    {"file", NULL, COLUMN_LITERAL, AT(file), COLUMN_MACHINE, 0, WHY_PLACE, NULL},
+    {"line", NULL, COLUMN_ID, AT(line), COLUMN_MACHINE | COLUMN_POSITIVE, 0, WHY_PLACE, NULL},
     {"action", NULL, COLUMN_MSG, AT(action), COLUMN_MACHINE, 0, "there is nothing to do", NULL},
     COLUMN_END,
 };

@@ -1,8 +1,8 @@
 /* A program that launches kernels, for tests of counters: counters_app [WORD…], one word a thing to do:
  *
  *   N×NAME/GRID   N launches of NAME with that grid and 128 threads a block
- *   graph, capture, fault (a launch that fails), pause (half a second), threads, end (of the context), fork,
- *   kill, code7 */
+ *   load (a module), graph, capture, fault (a launch that fails), pause (half a second), threads, end (of the
+ * context), fork, kill, code7 */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
@@ -16,11 +16,12 @@
 
 static int (*kernel)(void *, const char *, uint32_t, uint32_t, double, void *);
 static int (*graph)(void *);
+static int (*module_load)(void *);
 static void (*context_end)(void *);
 
 /* Names of kernels stay where they are for as long as their module. */
-static const char *const kernels[] = {"scale", "reduce", "ncclDevKernel_AllReduce", "heavy",
-                                      "_Z5saxpyifPKfPf"};
+static const char *const kernels[] = {"scale", "reduce",          "ncclDevKernel_AllReduce",
+                                      "heavy", "_Z5saxpyifPKfPf", "small"};
 
 static void initialize_cuda(void)
 {
@@ -36,6 +37,7 @@ static void initialize_cuda(void)
         return;
     *(void **)&kernel = dlsym(cupti, "fake_kernel");
     *(void **)&graph = dlsym(cupti, "fake_graph_launch");
+    *(void **)&module_load = dlsym(cupti, "fake_module_load");
     *(void **)&context_end = dlsym(cupti, "fake_context_end");
 }
 
@@ -60,6 +62,8 @@ static void do_word(const char *word)
     unsigned grid;
     if (sscanf(word, "%ldx%63[^/]/%u", &count, name, &grid) == 3) {
         launch(count, name, grid, 0);
+    } else if (strcmp(word, "load") == 0) {
+        module_load((void *)64);
     } else if (strcmp(word, "graph") == 0) {
         graph((void *)64);
     } else if (strcmp(word, "capture") == 0) {

@@ -6,6 +6,8 @@
  * FAKE_PROFILER_FLAG=NAME         DeviceSupported says no to architecture, sli, vgpu, confidential, cmp, wsl
  * FAKE_PROFILER_UNKNOWN=TEXT      the chip has no metric whose name has TEXT
  * FAKE_PROFILER_PASS=N            so many metrics fit in a pass (32)
+ * FAKE_PROFILER_CUBIN=FILE        the module that the program loads; samples are of its code
+ * FAKE_PROFILER_PC=N              the second instruction that is sampled (32)
  * FAKE_PROFILER_LOG=FILE          what the application felt: one letter a call: S start, P stop of a session,
  * r a launch that was measured, m one that was replayed, l one that was not, s sampled, g a graph */
 #include <fcntl.h>
@@ -21,7 +23,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-enum { MOST_RANGES = 512, MOST_METRICS = 128 };
+enum { MOST_RANGES = 512, MOST_METRICS = 128, MOST_CUBIN_BYTES = 1 << 20 };
 enum { OK = 0, INVALID_PARAMETER = 1, INVALID_OPERATION = 7, UNKNOWN_ERROR = 999 };
 
 typedef void callback(void *user, int domain, uint32_t cbid, const void *data);
@@ -52,7 +54,16 @@ static struct {
     struct pc_sampling_data *pc_data;
     size_t sampled;
     char name[64];
+    uint64_t crc; /* of the module that is loaded */
 } fake = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static uint64_t crc_of(const void *bytes, size_t count)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < count; i++)
+        hash = (hash ^ ((const uint8_t *)bytes)[i]) * 0x100000001b3u;
+    return hash;
+}
 
 static void note(char letter)
 {
@@ -87,6 +98,7 @@ static int refusal(const char *call)
 EXPORT int fake_kernel(void *context, const char *symbol, uint32_t grid, uint32_t block, double duration_ns,
                        void *stream);
 EXPORT int fake_graph_launch(void *context);
+EXPORT int fake_module_load(void *context);
 EXPORT void fake_context_end(void *context);
 
 static void run_kernel(const char *symbol, double duration_ns)
@@ -151,6 +163,27 @@ int fake_graph_launch(void *context)
     call.site = CALLBACK_EXIT;
     tell(&call, CALLBACK_GRAPH_LAUNCH);
     return result;
+}
+
+/* The code lies in memory only during the callback. */
+int fake_module_load(void *context)
+{
+    const char *path = getenv("FAKE_PROFILER_CUBIN");
+    FILE *file = path ? fopen(path, "re") : NULL;
+    char *bytes = file ? malloc(MOST_CUBIN_BYTES) : NULL;
+    struct callback_module module = {.id = 1, .cubin = bytes};
+    struct callback_resource_data data = {.context = context, .descriptor = &module};
+    if (bytes)
+        module.bytes = fread(bytes, 1, MOST_CUBIN_BYTES, file);
+    if (fake.called && bytes) {
+        fake.crc = crc_of(bytes, module.bytes);
+        fake.called(fake.user, CALLBACK_DOMAIN_RESOURCE, CALLBACK_MODULE_LOADED, &data);
+        fake.called(fake.user, CALLBACK_DOMAIN_RESOURCE, CALLBACK_MODULE_PROFILED, &data);
+    }
+    free(bytes);
+    if (file)
+        fclose(file);
+    return module.bytes > 0 ? 0 : 1;
 }
 
 void fake_context_end(void *context)
@@ -419,6 +452,14 @@ EXPORT int cuptiPCSamplingGetStallReasons(struct pc_sampling_reason_names *p);
 EXPORT int cuptiPCSamplingStart(struct pc_sampling_context *p);
 EXPORT int cuptiPCSamplingStop(struct pc_sampling_context *p);
 EXPORT int cuptiPCSamplingGetData(struct pc_sampling_get *p);
+EXPORT int cuptiGetCubinCrc(struct cubin_crc *p);
+
+int cuptiGetCubinCrc(struct cubin_crc *p)
+{
+    REFUSE();
+    p->crc = crc_of(p->cubin, p->bytes);
+    return OK;
+}
 
 int cuptiPCSamplingEnable(struct pc_sampling_context *p)
 {
@@ -475,10 +516,11 @@ int cuptiPCSamplingStart(struct pc_sampling_context *p)
  * the buffer that was configured gets one. */
 static void fill(struct pc_sampling_data *data, size_t first)
 {
+    const char *second = getenv("FAKE_PROFILER_PC");
     for (size_t i = 0; i < 1; i++) {
         struct pc_sampling_pc *pc = (struct pc_sampling_pc *)((char *)data->pc + i * data->pc->size);
-        pc->cubin_crc = 77;
-        pc->pc = 16 * (first + i);
+        pc->cubin_crc = fake.crc;
+        pc->pc = first == 1 ? 16 : second ? strtoul(second, NULL, 0) : 32;
         pc->function = fake.name;
         pc->reason_count = 2;
         pc->reasons[0] = (struct pc_sampling_reason){.reason = 5, .samples = (uint32_t)(3 * fake.sampled)};

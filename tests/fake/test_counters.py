@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measuring kernels against fakes of CUPTI and the driver: plumbing, order and faults, no numbers of a GPU.
 
-    python3 tests/fake/test_counters.py MEASURE INJECT_LIBRARY FAKE_CUPTI APP FAKE_CUDA WARPLIGHT
+    python3 tests/fake/test_counters.py MEASURE INJECT_LIBRARY FAKE_CUPTI APP FAKE_CUDA WARPLIGHT CUBIN
 """
 import collections
 import json
@@ -11,7 +11,7 @@ import sys
 import tempfile
 import unittest
 
-MEASURE, INJECT, CUPTI, APP, CUDA, WARPLIGHT = (os.path.abspath(path) for path in sys.argv[1:7])
+MEASURE, INJECT, CUPTI, APP, CUDA, WARPLIGHT, CUBIN = (os.path.abspath(path) for path in sys.argv[1:8])
 DURATION = "gpu__time_duration.sum"
 QUICK = f"{DURATION},sm__cycles_active.avg,l1tex__t_sector_hit_rate.pct"
 
@@ -230,6 +230,52 @@ class Counters(unittest.TestCase):
         self.assertEqual(kernels["heavy"]["top_stall"], "long_scoreboard")
         self.assertEqual(kernels["heavy"]["metrics"]["duration_ns"], 1e6)
         self.assertEqual(self.felt(), "SrrPss")
+
+    # ---- source lines of samples ------------------------------------------------------------------------------
+
+    def sampled(self, *words, **extra):
+        """The lines of the kernel `small`, of which the module that is loaded has the code."""
+        extra = {"FAKE_PROFILER_CUBIN": CUBIN, "FAKE_PROFILER_PC": "0x3f0", **extra}
+        return self.kernels(*words, "3xsmall/50000", options=("--stalls",), **extra)["small"]
+
+    def test_samples_have_the_lines_of_the_code_that_was_loaded_and_the_calls_around_them(self):
+        small = self.sampled("load")
+        plain, inlined = small["lines"]
+        self.assertEqual((os.path.basename(plain["file"]), plain["line"], plain["function"]), ("small.cu", 12, "small"))
+        self.assertNotIn("inlined_at", plain)
+        self.assertEqual((inlined["line"], inlined["function"]), (4, "add(int, int)"))
+        self.assertEqual([(call["line"], call["function"]) for call in inlined["inlined_at"]], [(17, "small")])
+        self.assertEqual(inlined["stalls"], {"long_scoreboard": 9, "wait": 3})
+        self.assertEqual(small["spill_store_bytes"], 8)  # of the same code
+
+    def test_findings_of_a_live_run_name_the_source_line(self):
+        finding = self.sampled("load")["findings"][0]
+        self.assertEqual((finding["id"], os.path.basename(finding["file"]), finding["line"]),
+                         ("kernel-latency-bound", "small.cu", 12))
+        self.assertTrue(any("small.cu:12" in evidence["text"] for evidence in finding["evidence"]), finding)
+
+    def test_samples_without_their_code_have_offsets(self):
+        damaged = os.path.join(self.folder.name, "damaged.cubin")
+        with open(CUBIN, "rb") as code, open(damaged, "wb") as out:
+            out.write(code.read()[:3000])
+        for words, extra in (((), {}), (("load",), {"FAKE_PROFILER_REFUSE": "cuptiGetCubinCrc=999"}),
+                             (("load",), {"FAKE_PROFILER_CUBIN": damaged})):
+            with self.subTest(words=words, extra=extra):
+                lines = self.sampled(*words, **extra)["lines"]
+                self.assertEqual([(line["line"], line["offset_bytes"]) for line in lines], [(None, 16), (None, 0x3f0)])
+
+    def test_people_see_the_line_its_reasons_and_the_call_in_both_languages(self):
+        for lang, call in (("en", "inlined at small.cu:17"), ("zh", "内联于 small.cu:17")):
+            path = os.path.join(self.folder.name, "text")
+            self.kernels("load", "3xsmall/50000", options=("--stalls", "--kernel", "small", "--format", "text", "-o", path),
+                         WARPLIGHT_LANG=lang, FAKE_PROFILER_CUBIN=CUBIN, FAKE_PROFILER_PC="0x3f0")
+            with open(path) as file:
+                text = file.read()
+            self.assertRegex(text, r"50\.0 %  long_scoreboard 75\.0 %, wait 25\.0 % +small\.cu:4\n")
+            self.assertIn(call, text)
+
+    def test_a_module_that_is_loaded_again_and_in_a_forked_child_is_kept_once(self):
+        self.assertEqual([line["line"] for line in self.sampled("load", "load", "fork", "load")["lines"]], [12, 4])
 
     def test_the_command_says_why_there_is_nothing_to_show(self):
         self.assertEqual(self.kernels("2xheavy/2", FAKE_PROFILER_REFUSE="cuptiProfilerInitialize=26"), {})

@@ -212,7 +212,7 @@ static void latency_texts(struct counter_finder *f, struct finding *finding)
     if (top != STALL_NONE) {
         counter_evidence(finding, msg_make(N_("warps spend {0} of their time waiting: {1}"),
                                            value_ratio(f->row->stalls[top]), value_text(stall_keys[top])));
-        counter_stall_line(f, finding, top);
+        counter_stall_line(f, finding, 1u << top);
     }
     if (duration < 5000)
         counter_evidence(finding,

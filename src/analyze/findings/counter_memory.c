@@ -94,7 +94,7 @@ static void access_evidence(struct counter_finder *f, struct finding *finding)
                          msg_make(N_("a request of a warp touches {0} sectors; 32 neighbouring 4-byte "
                                      "values need 4"),
                                   value_number(load > 0 ? load : store)));
-    counter_line(f, finding, PLACE_GLOBAL_SECTORS, PLACE_GLOBAL_SECTORS_IDEAL);
+    counter_line(f, finding, PLACE_GLOBAL_SECTORS, PLACE_GLOBAL_SECTORS_IDEAL, WAITS_GLOBAL);
 }
 
 void find_global_access(struct counter_finder *f)
@@ -208,7 +208,7 @@ void find_local_access(struct counter_finder *f)
                          msg_make(N_("warps wait {0} of their time for room in the queue of global and local "
                                      "accesses"),
                                   value_ratio(f->row->stalls[STALL_LG_THROTTLE])));
-    counter_line(f, finding, PLACE_LOCAL_SECTORS, PLACE_OTHER);
+    counter_line(f, finding, PLACE_LOCAL_SECTORS, PLACE_OTHER, WAITS_GLOBAL);
     local_action(f, finding, spill);
 }
 
@@ -248,6 +248,7 @@ void find_atomics(struct counter_finder *f)
     if (f->row->top_stall != STALL_NONE && !isnan(f->pressure.issue))
         counter_evidence(finding, msg_make(N_("an instruction is issued in {0} of the cycles"),
                                            value_ratio(f->pressure.issue)));
+    counter_stall_line(f, finding, WAITS_GLOBAL);
     finding->action = msg_make(
         N_("combine first: reduce in the warp (__reduce_add_sync, __match_any_sync) or count in shared "
            "memory, and add one result a block to global memory; spread hot addresses over copies"));

@@ -51,7 +51,7 @@ static void ways_evidence(struct counter_finder *f, struct finding *finding)
         counter_evidence(finding, msg_make(N_("warps wait {0} of their time for shared memory and its queue"),
                                            value_ratio(f->row->stalls[STALL_SHORT_SCOREBOARD] +
                                                        f->row->stalls[STALL_MIO_THROTTLE])));
-    counter_line(f, finding, PLACE_SHARED_WAVEFRONTS, PLACE_SHARED_WAVEFRONTS_IDEAL);
+    counter_line(f, finding, PLACE_SHARED_WAVEFRONTS, PLACE_SHARED_WAVEFRONTS_IDEAL, WAITS_SHARED);
 }
 
 static void find_shared_atomics(struct counter_finder *f)

@@ -36,7 +36,7 @@ static void find_divergence(struct counter_finder *f, double full)
         counter_evidence(finding,
                          msg_make(N_("the branches of a condition are executed one after another, each "
                                      "with the others' threads idle")));
-    counter_line(f, finding, PLACE_BRANCHES_DIVERGENT, PLACE_OTHER);
+    counter_line(f, finding, PLACE_BRANCHES_DIVERGENT, PLACE_OTHER, 1u << STALL_BRANCH_RESOLVING);
     finding->action = msg_make(
         N_("let whole warps take the same branch: derive the condition from threadIdx.x / 32, sort or "
            "group the work by kind, let consecutive threads stay active in a reduction"));

@@ -104,13 +104,41 @@ static const char *place_text(struct report *report, uint32_t place)
     return kept;
 }
 
-static void point_at(struct counter_finder *f, struct finding *finding, const struct hot_line *line,
-                     double share)
+/* The call that a place was inlined into, outermost; NONE: it was not. */
+static uint32_t outermost(const struct place_table *places, uint32_t place)
 {
+    enum { DEEPEST = 64 };
+    uint32_t outer = places->inlined[place];
+    for (int i = 0; outer != NONE && places->inlined[outer] != NONE && i < DEEPEST; i++)
+        outer = places->inlined[outer];
+    return outer;
+}
+
+/* Says that share of what the title names is at a line; reason: of waiting for that; NULL. */
+static void point_at(struct counter_finder *f, struct finding *finding, const struct hot_line *line,
+                     double share, const char *reason)
+{
+    const struct place_table *places = &f->run->places;
     const char *place = line ? place_text(f->report, line->place) : NULL;
-    if (place)
+    if (!place)
+        return;
+    uint32_t outer = outermost(places, line->place), own = outer == NONE ? line->place : outer;
+    const char *call = outer == NONE ? NULL : place_text(f->report, outer);
+    struct value of = value_ratio(fmin(share, 1)), at = value_text(place);
+    if (reason && call)
+        counter_evidence(finding, msg_make(N_("{0} of the waiting ({1}) is at {2}, inlined at {3}"), of,
+                                           value_text(reason), at, value_text(call)));
+    else if (reason)
         counter_evidence(finding,
-                         msg_make(N_("{0} of it at {1}"), value_ratio(fmin(share, 1)), value_text(place)));
+                         msg_make(N_("{0} of the waiting ({1}) is at {2}"), of, value_text(reason), at));
+    else if (call)
+        counter_evidence(finding, msg_make(N_("{0} of it at {1}, inlined at {2}"), of, at, value_text(call)));
+    else
+        counter_evidence(finding, msg_make(N_("{0} of it at {1}"), of, at));
+    if (!finding->file && places->line[own]) {
+        finding->file = run_text(f->run, places->file[own]);
+        finding->line = places->line[own];
+    }
 }
 
 static double line_amount(const struct hot_line *line, enum place_metric what, enum place_metric ideal)
@@ -118,34 +146,54 @@ static double line_amount(const struct hot_line *line, enum place_metric what, e
     return line->values[what] - (ideal == PLACE_OTHER ? 0 : line->values[ideal]);
 }
 
+static const struct hot_line *line_of(const struct counter_finder *f, uint32_t i)
+{
+    return &f->report->lines.at[f->row->first_line + i];
+}
+
 void counter_line(struct counter_finder *f, struct finding *finding, enum place_metric what,
-                  enum place_metric ideal)
+                  enum place_metric ideal, unsigned waits)
 {
     const struct hot_line *most = NULL;
     double sum = 0;
     for (uint32_t i = 0; i < f->row->line_count; i++) {
-        const struct hot_line *line = &f->report->lines.at[f->row->first_line + i];
-        double amount = line_amount(line, what, ideal);
+        double amount = line_amount(line_of(f, i), what, ideal);
         if (!(amount > 0))
             continue;
         sum += amount;
         if (!most || amount > line_amount(most, what, ideal))
-            most = line;
+            most = line_of(f, i);
     }
-    point_at(f, finding, most, most ? line_amount(most, what, ideal) / sum : 0);
+    if (most)
+        point_at(f, finding, most, line_amount(most, what, ideal) / sum, NULL);
+    else
+        counter_stall_line(f, finding, waits);
 }
 
-void counter_stall_line(struct counter_finder *f, struct finding *finding, enum stall stall)
+static double line_waits(const struct hot_line *line, unsigned waits)
+{
+    double sum = 0;
+    for (int s = 0; s < STALL_COUNT; s++)
+        sum += waits >> s & 1 ? line->stalls[s] : 0;
+    return sum;
+}
+
+void counter_stall_line(struct counter_finder *f, struct finding *finding, unsigned waits)
 {
     const struct hot_line *most = NULL;
     double sum = 0;
     for (uint32_t i = 0; i < f->row->line_count; i++) {
-        const struct hot_line *line = &f->report->lines.at[f->row->first_line + i];
-        sum += line->stalls[stall];
-        if (line->stalls[stall] > 0 && (!most || line->stalls[stall] > most->stalls[stall]))
-            most = line;
+        double amount = line_waits(line_of(f, i), waits);
+        sum += amount;
+        if (amount > 0 && (!most || amount > line_waits(most, waits)))
+            most = line_of(f, i);
     }
-    point_at(f, finding, most, most ? most->stalls[stall] / sum : 0);
+    int reason = -1;
+    for (int s = 0; most && s < STALL_COUNT; s++)
+        if (waits >> s & 1 && (reason < 0 || most->stalls[s] > most->stalls[reason]))
+            reason = s;
+    if (most)
+        point_at(f, finding, most, line_waits(most, waits) / sum, stall_keys[reason]);
 }
 
 /* ---- ranking ------------------------------------------------------------------------------------------- */

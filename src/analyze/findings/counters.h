@@ -20,6 +20,12 @@ struct counter_finder {
     double cycles; /* elapsed, of an SM; NAN */
 };
 
+/* What warps wait for where a kind of memory is slow. */
+enum {
+    WAITS_GLOBAL = 1u << STALL_LONG_SCOREBOARD | 1u << STALL_LG_THROTTLE,
+    WAITS_SHARED = 1u << STALL_SHORT_SCOREBOARD | 1u << STALL_MIO_THROTTLE,
+};
+
 /* What is less than this share of a kernel's time is no finding: counters themselves vary by as much. */
 static const double counter_least = 0.05;
 
@@ -40,11 +46,12 @@ struct finding *counter_add(struct counter_finder *f, const char *id, double low
                             double confidence);
 void counter_evidence(struct finding *finding, struct msg evidence);
 /* "most of it at reduce.cu:42", for the line that has most of `what` (above `ideal` if that is not
- * PLACE_OTHER); nothing where no line is known. */
+ * PLACE_OTHER); where no line has any, as where only the sampler looked at lines, the one at which warps wait
+ * most for what it makes slow: waits are bits 1 << enum stall. Nothing where that is not known either. */
 void counter_line(struct counter_finder *f, struct finding *finding, enum place_metric what,
-                  enum place_metric ideal);
-/* The same for the samples of a stall reason. */
-void counter_stall_line(struct counter_finder *f, struct finding *finding, enum stall stall);
+                  enum place_metric ideal, unsigned waits);
+/* The line at which warps wait most for one of those reasons. */
+void counter_stall_line(struct counter_finder *f, struct finding *finding, unsigned waits);
 
 void find_global_access(struct counter_finder *f); /* counter_memory.c */
 void find_local_access(struct counter_finder *f);

@@ -212,6 +212,10 @@ void finding_culprits(struct finder *f, struct finding *finding, enum account ca
     qsort(places, count, sizeof *places, culprit_by_total);
     for (size_t at = 0; at < count && at < (size_t)limit; at++)
         finding_evidence(finding, culprit_message(f->report, &places[at]));
+    if (count > 0 && !finding->file) {
+        finding->file = places[0].code_file;
+        finding->line = places[0].code_line;
+    }
     if (longest)
         finding_evidence(finding, msg_make(N_("longest single stretch: {0}, at {1}"),
                                            value_ns(longest->longest_ns), value_time(longest->longest_at)));
