@@ -75,12 +75,25 @@ uint32_t intern_add(struct intern *in, const char *text, size_t length)
     in->entries[id] = (struct intern_entry){
         .text = arena_text(&in->arena, text, length), .length = (uint32_t)length, .hash = hash};
     in->slots[slot] = id;
+    in->bytes += length;
     return id;
 }
 
 uint32_t intern_puts(struct intern *in, const char *text)
 {
     return intern_add(in, text, strlen(text));
+}
+
+void intern_keep(struct intern *in, const bool *used, uint32_t *new_ids)
+{
+    struct intern kept;
+    intern_init(&kept);
+    new_ids[0] = 0;
+    for (uint32_t id = 1; id < in->count; id++)
+        new_ids[id] =
+            used[id] ? intern_add(&kept, in->entries[id].text, in->entries[id].length) : INTERN_ABSENT;
+    intern_release(in);
+    *in = kept;
 }
 
 void intern_release(struct intern *in)

@@ -3,6 +3,7 @@
 #ifndef WARPLIGHT_BASE_INTERN_H
 #define WARPLIGHT_BASE_INTERN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,7 @@ struct intern {
     uint32_t count;
     uint32_t cap;
     uint32_t mask;
+    uint64_t bytes; /* of all texts */
 };
 
 void intern_init(struct intern *in);
@@ -31,6 +33,9 @@ uint32_t intern_add(struct intern *in, const char *text, size_t length);
 uint32_t intern_puts(struct intern *in, const char *text);
 /* The id of a text, INTERN_ABSENT if it was never added. */
 uint32_t intern_find(const struct intern *in, const char *text, size_t length);
+/* Keeps the texts whose place in used is true, and gives back the memory of the others. new_ids (as many as
+ * there are ids) gets the new id of each, INTERN_ABSENT where it was dropped. Their order stays, and id 0. */
+void intern_keep(struct intern *in, const bool *used, uint32_t *new_ids);
 void intern_release(struct intern *in);
 
 static inline const char *intern_text(const struct intern *in, uint32_t id)

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/i18n.h"
 #include "model/cells.h"
+#include "model/compact.h"
 #include "source/facts.h"
 
 enum {
@@ -32,10 +33,31 @@ static void show_progress(struct session *s)
                                            .keeps = s->options.recording.keep_ns > 0});
 }
 
+static void hold(struct session *s, const struct compaction *c)
+{
+    collect_hold(&s->collect, c);
+    slow_step_hold(&s->steps, c);
+}
+
+/* A flight recorder may go on for months. */
+static void compact(struct session *s)
+{
+    struct compaction compaction;
+    compaction_begin(&compaction, &s->run);
+    hold(s, &compaction);
+    compaction_apply(&compaction, &s->run);
+    hold(s, &compaction);
+    compaction_release(&compaction);
+    retain_compacted(&s->recording.retain, &s->run);
+}
+
 static int take_rows(struct session *s, struct err *err)
 {
     s->flushed_ns = clock_ns(CLOCK_MONOTONIC);
-    return recording_take(&s->recording, &s->run, err);
+    int rc = recording_take(&s->recording, &s->run, err);
+    if (s->options.recording.keep_ns > 0 && retain_is_bloated(&s->recording.retain, &s->run))
+        compact(s);
+    return rc;
 }
 
 /* ---- snapshots ------------------------------------------------------------------------------------------

@@ -149,6 +149,25 @@ void retain_prune(struct retain *r, struct run *run, int64_t now)
     }
 }
 
+static uint64_t small_rows(const struct run *run)
+{
+    return run->strings.count + run->comms.count + run->shapes.count;
+}
+
+/* Twice what was left: a row is looked at a bounded number of times, however long it goes on. */
+bool retain_is_bloated(const struct retain *r, const struct run *run)
+{
+    const uint64_t least_rows = 1 << 16, least_bytes = 16 << 20;
+    return small_rows(run) > 2 * r->small_rows + least_rows ||
+           run->strings.bytes > 2 * r->text_bytes + least_bytes;
+}
+
+void retain_compacted(struct retain *r, const struct run *run)
+{
+    r->small_rows = small_rows(run);
+    r->text_bytes = run->strings.bytes;
+}
+
 struct losses retain_losses(const struct retain *r, const struct run *run)
 {
     struct losses lost = run->losses, before = {0};

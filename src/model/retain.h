@@ -6,8 +6,11 @@
  * longer. Ops keep their true times.
  *
  * The rows of ops, spans, samples, marks and waits take at most most_bytes; with more, the oldest go early,
- * counted as crowded. Tables grow by doubling, so up to twice as much may be reserved. Strings and the small
- * tables are not touched: they grow with what is distinct, not with time. */
+ * counted as crowded. Tables grow by doubling, so up to twice as much may be reserved.
+ *
+ * What only rows that fell out used (strings, launch shapes, collectives) stays until it is as much as the
+ * rest: then retain_is_bloated(), and model/compact.h is to drop it. Devices, processes, threads, streams and
+ * counter series are never dropped. */
 #ifndef WARPLIGHT_MODEL_RETAIN_H
 #define WARPLIGHT_MODEL_RETAIN_H
 
@@ -27,11 +30,17 @@ struct retain {
         struct losses losses;
     } past[RETAIN_MOMENTS];
     int moments;
+    /* What the last compaction left. */
+    uint64_t small_rows, text_bytes;
 };
 
 /* Drops what falls out at the time now. Rows keep their order. Linear in the rows: call it about every
  * second. */
 void retain_prune(struct retain *retain, struct run *run, int64_t now);
+/* Has what no row may use any more grown so much that compaction is worth its while? */
+bool retain_is_bloated(const struct retain *retain, const struct run *run);
+/* The run has been compacted. */
+void retain_compacted(struct retain *retain, const struct run *run);
 /* What was lost since about the cut, rather than ever. */
 struct losses retain_losses(const struct retain *retain, const struct run *run);
 /* Bytes of the rows of the run. */

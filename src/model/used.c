@@ -17,24 +17,15 @@ static void use_columns(bool *used, const struct wlt_column *columns, const void
             used[wlt_column_get(column, table, i)] = true;
 }
 
-#define USE_CELLS(table, vec) use_cells(used, table, (vec)->at, sizeof *(vec)->at, (vec)->count)
+#define USE_CELLS(table, name) use_cells(used, table, run->name.at, sizeof *run->name.at, run->name.count);
 
 bool *used_strings(const struct run *run)
 {
     bool *used = mem_zalloc(run->strings.count, sizeof *used);
-    USE_CELLS(WLT_SOURCES, &run->sources);
+    RUN_TEXT_TABLES(USE_CELLS)
     vec_each (&run->sources, source)
         vec_each (&source->repairs, repair)
             used[repair->text] = true;
-    USE_CELLS(WLT_FACTS, &run->facts);
-    USE_CELLS(WLT_DEVICES, &run->devices);
-    USE_CELLS(WLT_PROCESSES, &run->processes);
-    USE_CELLS(WLT_THREADS, &run->threads);
-    USE_CELLS(WLT_STREAMS, &run->streams);
-    USE_CELLS(WLT_COMMS, &run->comms);
-    USE_CELLS(WLT_SERIES, &run->series);
-    USE_CELLS(WLT_MARKS, &run->marks);
-    USE_CELLS(WLT_WAITS, &run->waits);
     use_columns(used, wlt_op_columns, &run->ops, run->ops.count);
     use_columns(used, wlt_span_columns, &run->spans, run->spans.count);
     return used;

@@ -231,6 +231,14 @@ void collect_finish(struct collect *c, struct run *run)
     finish_sampler(c, run);
 }
 
+void collect_hold(struct collect *c, const struct compaction *compaction)
+{
+    vec_each (&c->rings, ring)
+        cupti_records_hold(&ring->records, compaction);
+    if (c->sampler)
+        host_sampler_hold(c->sampler, compaction);
+}
+
 size_t collect_process_count(const struct collect *c)
 {
     return c->processes;

@@ -34,6 +34,8 @@ int64_t collect_drain(struct collect *c, struct run *run);
 void collect_want(struct collect *c, enum ring_wanted wanted);
 /* Does everybody do so by now? */
 bool collect_is_obeyed(const struct collect *c);
+/* Keeps the numbers of the run that it holds when that is compacted (model/compact.h). */
+void collect_hold(struct collect *c, const struct compaction *compaction);
 /* After the target has ended: ends the recording of processes that outlive it, waiting for their last records
  * for a moment, and takes everything that is left. */
 void collect_finish(struct collect *c, struct run *run);

@@ -104,6 +104,12 @@ void cupti_nccl_range(struct cupti_nccl *n, struct run *run, size_t span,
     }
 }
 
+void cupti_nccl_hold(struct cupti_nccl *n, const struct compaction *c)
+{
+    vec_each (&n->groups, group)
+        compaction_comm(c, &group->comm);
+}
+
 void cupti_nccl_release(struct cupti_nccl *n)
 {
     map_release(&n->communicator_of);

@@ -6,7 +6,7 @@
 #define WARPLIGHT_SOURCE_CUPTI_NCCL_H
 
 #include "capture/ring.h"
-#include "model/run.h"
+#include "model/compact.h"
 
 struct cupti_nccl_communicator {
     uint64_t id;    /* equal on all ranks */
@@ -31,6 +31,8 @@ struct cupti_nccl {
  * a thread come in the order in which they ended. payload and schema may be NULL. */
 void cupti_nccl_range(struct cupti_nccl *n, struct run *run, size_t span,
                       const struct ring_payload_range *payload, const struct ring_schema *schema);
+/* Keeps its collectives when the run is compacted (model/compact.h). */
+void cupti_nccl_hold(struct cupti_nccl *n, const struct compaction *c);
 void cupti_nccl_release(struct cupti_nccl *n);
 
 #endif

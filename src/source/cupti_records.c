@@ -582,6 +582,13 @@ void cupti_records_decode(struct cupti_records *r, struct run *run, const uint8_
     }
 }
 
+void cupti_records_hold(struct cupti_records *r, const struct compaction *c)
+{
+    cupti_texts_hold(&r->texts, c);
+    cupti_nccl_hold(&r->nccl, c);
+    r->details = 0;
+}
+
 void cupti_records_release(struct cupti_records *r)
 {
     cupti_texts_release(&r->texts);

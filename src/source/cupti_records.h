@@ -22,7 +22,7 @@ struct cupti_records {
     uint32_t last_thread; /* look-up cache: tid of last_thread_id */
     uint32_t last_thread_id;
     int64_t heard_ns;   /* the latest moment in any record */
-    int64_t details;    /* texts that were made for payloads of NVTX ranges */
+    int64_t details;    /* texts that were made for payloads of NVTX ranges since the last compaction */
     int64_t unfinished; /* NVTX ranges */
     int64_t count;      /* decoded */
     int64_t unknown;    /* of a kind or size that is not understood */
@@ -41,6 +41,8 @@ static inline void cupti_records_heard(struct cupti_records *r, int64_t time)
 }
 /* After all slots that were ready have been read. */
 void cupti_records_settle(struct cupti_records *r, struct run *run);
+/* Keeps its numbers when the run is compacted (model/compact.h). */
+void cupti_records_hold(struct cupti_records *r, const struct compaction *c);
 void cupti_records_release(struct cupti_records *r);
 
 #endif

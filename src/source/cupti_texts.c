@@ -64,6 +64,25 @@ void cupti_texts_read(struct cupti_texts *t, const char *log, uint64_t length, s
     }
 }
 
+static void hold(struct map *map, const struct compaction *c)
+{
+    for (size_t slot = 0; slot < map->slots; slot++)
+        if (map->values[slot] != MAP_ABSENT)
+            compaction_string(c, &map->values[slot]);
+}
+
+void cupti_texts_hold(struct cupti_texts *t, const struct compaction *c)
+{
+    hold(&t->pointers, c);
+    hold(&t->runtime_calls, c);
+    hold(&t->driver_calls, c);
+    hold(&t->hashes, c);
+    hold(&t->threads, c);
+    hold(&t->categories, c);
+    vec_each (&t->before, before)
+        compaction_string(c, &before->id);
+}
+
 void cupti_texts_release(struct cupti_texts *t)
 {
     map_release(&t->pointers);

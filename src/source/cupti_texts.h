@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "capture/ring.h"
-#include "model/run.h"
+#include "model/compact.h"
 
 struct cupti_text_before {
     uint64_t until; /* length of the log from which on another text lies at the address */
@@ -35,6 +35,8 @@ struct cupti_texts {
 /* Adds what the log holds up to length bytes, of which all can be touched. A zeroed struct is a valid start.
  */
 void cupti_texts_read(struct cupti_texts *t, const char *log, uint64_t length, struct run *run);
+/* Keeps its string ids when the run is compacted (model/compact.h). */
+void cupti_texts_hold(struct cupti_texts *t, const struct compaction *c);
 void cupti_texts_release(struct cupti_texts *t);
 
 /* String id of what lay at an address when the log had that length. */

@@ -506,6 +506,12 @@ int64_t host_sampler_drain(struct host_sampler *s, struct run *run)
     return count;
 }
 
+void host_sampler_hold(struct host_sampler *s, const struct compaction *c)
+{
+    vec_each (&s->run_names, name)
+        compaction_string(c, name);
+}
+
 const char *host_sampler_failure(struct host_sampler *s)
 {
     pthread_mutex_lock(&s->lock);

@@ -9,7 +9,7 @@
 #ifndef WARPLIGHT_SOURCE_HOST_SAMPLER_H
 #define WARPLIGHT_SOURCE_HOST_SAMPLER_H
 
-#include "model/run.h"
+#include "model/compact.h"
 
 enum { HOST_SAMPLING_MAX_HZ = 1000 };
 
@@ -30,6 +30,8 @@ void host_sampler_forget_process(struct host_sampler *s, uint32_t process);
 void host_sampler_pause(struct host_sampler *s, bool paused);
 /* Adds the spans that are complete to the run. Returns how many. */
 int64_t host_sampler_drain(struct host_sampler *s, struct run *run);
+/* Keeps its names when the run is compacted (model/compact.h). */
+void host_sampler_hold(struct host_sampler *s, const struct compaction *c);
 /* Why something is missing: an English msgid, or NULL. */
 const char *host_sampler_failure(struct host_sampler *s);
 /* Ends all spans, adds them to the run, with what went wrong as repairs of the source, and frees the sampler.

@@ -85,6 +85,12 @@ bool slow_step_look(struct slow_step_watch *w, const struct run *run, size_t fir
     return any;
 }
 
+void slow_step_hold(struct slow_step_watch *w, const struct compaction *c)
+{
+    vec_each (&w->names, n)
+        compaction_string(c, &n->name);
+}
+
 void slow_step_release(struct slow_step_watch *w)
 {
     vec_release(&w->names);

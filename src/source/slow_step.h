@@ -7,7 +7,7 @@
 #ifndef WARPLIGHT_SOURCE_SLOW_STEP_H
 #define WARPLIGHT_SOURCE_SLOW_STEP_H
 
-#include "model/run.h"
+#include "model/compact.h"
 
 enum { SLOW_STEP_NAMES = 256, SLOW_STEP_LAST = 63, SLOW_STEP_SETTLED = 8 };
 
@@ -34,6 +34,8 @@ struct slow_step {
 /* Looks at the run's spans from row `first` on, in the order in which they ended. True if one of them was
  * slow: the slowest of them. */
 bool slow_step_look(struct slow_step_watch *w, const struct run *run, size_t first, struct slow_step *slow);
+/* Keeps its names when the run is compacted (model/compact.h). */
+void slow_step_hold(struct slow_step_watch *w, const struct compaction *c);
 void slow_step_release(struct slow_step_watch *w);
 
 #endif

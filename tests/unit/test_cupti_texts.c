@@ -82,12 +82,45 @@ static void test_calls_are_named_without_their_version(void **state)
     run_release(&run);
 }
 
+static void test_names_outlive_the_compaction_of_a_run(void **state)
+{
+    (void)state;
+    struct log log = {.used = 0};
+    struct cupti_texts texts = {0};
+    struct compaction c;
+    struct run run;
+    run_init(&run);
+    intern_puts(&run.strings, "used by a row that fell out");
+    add(&log, RING_TEXT_POINTER, 0x1000, "before");
+    uint64_t before = log.used;
+    add(&log, RING_TEXT_POINTER, 0x1000, "kernel");
+    add(&log, RING_TEXT_HASH, 7, "range");
+    add(&log, RING_TEXT_CATEGORY, ring_category_key(1, 2), "category");
+    add(&log, RING_TEXT_RUNTIME, 211, "cudaLaunchKernel_v7000");
+    cupti_texts_read(&texts, log.bytes, log.used, &run);
+    uint32_t count = run.strings.count;
+    compaction_begin(&c, &run);
+    cupti_texts_hold(&texts, &c);
+    compaction_apply(&c, &run);
+    cupti_texts_hold(&texts, &c);
+    compaction_release(&c);
+    assert_int_equal(run.strings.count, count - 1);
+    assert_string_equal(at(&texts, &run, 0x1000, before), "before");
+    assert_string_equal(at(&texts, &run, 0x1000, log.used), "kernel");
+    assert_string_equal(run_text(&run, cupti_texts_hashed(&texts, 7, &run, "")), "range");
+    assert_string_equal(run_text(&run, cupti_texts_category(&texts, 1, 2, &run)), "category");
+    assert_string_equal(run_text(&run, cupti_texts_call(&texts, true, 211, &run)), "cudaLaunchKernel");
+    cupti_texts_release(&texts);
+    run_release(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_reused_address_means_what_lay_there_then),
         cmocka_unit_test(test_an_incomplete_entry_is_not_read),
         cmocka_unit_test(test_calls_are_named_without_their_version),
+        cmocka_unit_test(test_names_outlive_the_compaction_of_a_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,12 +80,40 @@ static void the_callers_text_is_copied(void **state)
     intern_release(&in);
 }
 
+static void what_is_not_kept_is_gone_and_the_rest_is_in_order(void **state)
+{
+    (void)state;
+    struct intern in;
+    char text[32];
+    enum { COUNT = 10000 };
+    static bool used[COUNT + 1];
+    static uint32_t ids[COUNT + 1];
+    intern_init(&in);
+    for (int i = 1; i <= COUNT; i++) {
+        snprintf(text, sizeof text, "text %d", i);
+        assert_int_equal(intern_puts(&in, text), i);
+        used[i] = i % 10 == 0;
+    }
+    intern_keep(&in, used, ids);
+    assert_int_equal(in.count, 1 + COUNT / 10);
+    assert_int_equal(ids[0], 0);
+    for (int i = 1; i <= COUNT; i++) {
+        snprintf(text, sizeof text, "text %d", i);
+        assert_int_equal(ids[i], i % 10 == 0 ? (uint32_t)i / 10 : INTERN_ABSENT);
+        assert_int_equal(intern_find(&in, text, strlen(text)), ids[i]);
+    }
+    intern_release(&in);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equal_bytes_get_equal_ids),  cmocka_unit_test(the_empty_text_is_id_zero),
-        cmocka_unit_test(bytes_after_a_nul_count),    cmocka_unit_test(ids_and_texts_stay_as_the_table_grows),
+        cmocka_unit_test(equal_bytes_get_equal_ids),
+        cmocka_unit_test(the_empty_text_is_id_zero),
+        cmocka_unit_test(bytes_after_a_nul_count),
+        cmocka_unit_test(ids_and_texts_stay_as_the_table_grows),
         cmocka_unit_test(the_callers_text_is_copied),
+        cmocka_unit_test(what_is_not_kept_is_gone_and_the_rest_is_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

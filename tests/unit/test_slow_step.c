@@ -126,6 +126,26 @@ static void more_names_than_are_watched_cost_nothing(void **state)
     end(&f);
 }
 
+static void a_step_is_still_known_after_the_run_was_compacted(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct slow_step slow;
+    struct compaction c;
+    begin(&f, (struct slow_step_watch){.limit_ns = 10 * MS});
+    intern_puts(&f.run.strings, "used by a row that fell out");
+    assert_false(step(&f, "step", 5 * MS, &slow));
+    f.run.spans.count = 0;
+    compaction_begin(&c, &f.run);
+    slow_step_hold(&f.watch, &c);
+    compaction_apply(&c, &f.run);
+    slow_step_hold(&f.watch, &c);
+    compaction_release(&c);
+    assert_true(step(&f, "step", 11 * MS, &slow));
+    assert_string_equal(run_text(&f.run, slow.name), "step");
+    end(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -135,6 +155,7 @@ int main(void)
         cmocka_unit_test(parts_of_a_step_are_none),
         cmocka_unit_test(a_named_step_is_one_wherever_it_is),
         cmocka_unit_test(more_names_than_are_watched_cost_nothing),
+        cmocka_unit_test(a_step_is_still_known_after_the_run_was_compacted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
