@@ -12,8 +12,11 @@ enum { ASKED_MAX = 512, SHORTEST_TEXT = 4, CODE_DIGITS = 6, INDENT = 2 };
 /* The question in pieces: "XID 79" is the word xid and the number 79. */
 struct question {
     const char *text;
-    char word[16];  /* in lower case; "" if there is none before the number */
-    int64_t number; /* -1: none */
+    char lowered[ASKED_MAX];       /* the beginning of the text in lower case */
+    size_t length;                 /* of that */
+    char word[16];                 /* in lower case; "" if there is none before the number */
+    int64_t number;                /* -1: none */
+    const struct know_sign *shown; /* printed already, as a part of another entry */
 };
 
 static char lower(char c)
@@ -33,6 +36,41 @@ static void question_parse(struct question *q, const char *text)
     size_t digits = strspn(at, "0123456789");
     if (digits > 0 && digits <= CODE_DIGITS && at[digits] == '\0')
         q->number = strtoll(at, NULL, 10);
+    for (; text[q->length] && q->length + 1 < sizeof q->lowered; q->length++)
+        q->lowered[q->length] = lower(text[q->length]);
+    q->lowered[q->length] = '\0';
+}
+
+static bool in_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
+
+/* Whether whole words of the text are the piece; both in lower case. */
+static bool holds_words(const char *text, size_t length, const char *piece, size_t size)
+{
+    const char *end = text + length, *at = text;
+    while ((at = memmem(at, (size_t)(end - at), piece, size))) {
+        if ((at == text || !in_word(at[-1]) || !in_word(*at)) &&
+            (at + size == end || !in_word(at[size]) || !in_word(at[size - 1])))
+            return true;
+        at++;
+    }
+    return false;
+}
+
+/* The question is a pasted message that holds the text, or a piece of it of several words, or all of it. */
+static bool means_text(const struct question *q, const char *text)
+{
+    char lowered[ASKED_MAX];
+    size_t size = strlen(text);
+    if (size < SHORTEST_TEXT || size >= sizeof lowered || q->length < SHORTEST_TEXT)
+        return false;
+    for (size_t i = 0; i < size; i++)
+        lowered[i] = lower(text[i]);
+    if (strchr(text, ' ') && holds_words(q->lowered, q->length, lowered, size))
+        return true;
+    return (strchr(q->text, ' ') || q->length == size) && holds_words(lowered, size, q->lowered, q->length);
 }
 
 static bool asks(const struct question *q, const char *const *words)
@@ -113,13 +151,30 @@ static void put_sign(struct screen *s, const struct know_sign *sign)
 
 /* ---- look-ups ------------------------------------------------------------------------------------------ */
 
-static const char *const xid_words[] = {"", "xid", "error", "code", NULL};
+static const char *const xid_words[] = {"", "xid", NULL};
+static const char *const maybe_xid_words[] = {"error", "code", NULL}; /* where others are meant first */
 static const char *const sxid_words[] = {"", "sxid", NULL};
 static const char *const cuda_words[] = {"", "error", "cuda", "cudaerror", NULL};
 
-static bool explain_xid(struct screen *s, const struct question *q)
+/* The number in a line of the kernel log: "NVRM: Xid (PCI:0000:01:00): 79, pid=…". NULL: none that is known.
+ */
+static const struct know_xid *xid_of_line(const char *lowered)
 {
-    const struct know_xid *xid = asks(q, xid_words) ? know_xid_find(q->number) : NULL;
+    const char *at = strstr(lowered, "xid (");
+    at = at ? strchr(at, ')') : NULL;
+    if (!at)
+        return NULL;
+    at += 1 + strspn(at + 1, ": ");
+    size_t digits = strspn(at, "0123456789");
+    return digits > 0 && digits <= CODE_DIGITS ? know_xid_find(strtoll(at, NULL, 10)) : NULL;
+}
+
+static bool explain_xid(struct screen *s, struct question *q)
+{
+    const struct know_xid *xid = asks(q, xid_words) ? know_xid_find(q->number) : xid_of_line(q->lowered);
+    for (size_t i = 0; i < know_xid_count && !xid; i++)
+        if (means_text(q, know_xids[i].en) || means_text(q, know_xids[i].zh))
+            xid = &know_xids[i];
     if (xid)
         put_xid(s, xid);
     else if (strcmp(q->word, "xid") == 0 && q->number >= 0)
@@ -129,7 +184,15 @@ static bool explain_xid(struct screen *s, const struct question *q)
     return true;
 }
 
-static bool explain_sxid(struct screen *s, const struct question *q)
+static bool explain_maybe_xid(struct screen *s, struct question *q)
+{
+    const struct know_xid *xid = asks(q, maybe_xid_words) ? know_xid_find(q->number) : NULL;
+    if (xid)
+        put_xid(s, xid);
+    return xid != NULL;
+}
+
+static bool explain_sxid(struct screen *s, struct question *q)
 {
     const struct know_sxid *sxid = asks(q, sxid_words) ? know_sxid_find(q->number) : NULL;
     if (!sxid)
@@ -143,67 +206,73 @@ static bool explain_sxid(struct screen *s, const struct question *q)
     return true;
 }
 
-static void put_error(struct screen *s, const struct know_error *error)
+static void put_error(struct screen *s, struct question *q, const struct know_error *error)
 {
     struct str name = {0};
     str_addf(&name, "CUDA %lld, %s", (long long)error->code, error->runtime_name);
     put_heading(s, str_text(&name), error->text);
-    const struct know_sign *sign = know_sign_find(error->sign);
-    if (sign)
-        put_sign(s, sign);
+    q->shown = know_sign_find(error->sign);
+    if (q->shown)
+        put_sign(s, q->shown);
     else
         put_source(s, error->source, error->date);
     str_release(&name);
 }
 
-static bool explain_cuda_error(struct screen *s, const struct question *q)
+static bool explain_cuda_error(struct screen *s, struct question *q)
 {
     const struct know_error *error = asks(q, cuda_words) ? know_error_find(q->number) : NULL;
     for (size_t i = 0; i < know_error_count && !error; i++)
         if (strcasecmp(q->text, know_errors[i].runtime_name) == 0 ||
-            strcasecmp(q->text, know_errors[i].driver_name) == 0)
+            strcasecmp(q->text, know_errors[i].driver_name) == 0 || means_text(q, know_errors[i].text))
             error = &know_errors[i];
     if (error)
-        put_error(s, error);
+        put_error(s, q, error);
     return error != NULL;
 }
 
-/* The text holds a pattern (a pasted message), or a pattern holds the text (a piece of one). */
-static bool means(const struct know_sign *sign, const char *text, size_t length)
+/* "NCCL timeout" is nccl-timeout. */
+static bool is_id(const char *id, const char *lowered)
+{
+    while (*id && (*id == *lowered || (*id == '-' && (*lowered == ' ' || *lowered == '_')))) {
+        id++;
+        lowered++;
+    }
+    return *id == '\0' && *lowered == '\0';
+}
+
+/* By its id, or by one of its patterns. */
+static bool means_sign(const struct question *q, const struct know_sign *sign)
 {
     const char *list = sign->patterns, *pattern;
     size_t size;
-    char lowered[ASKED_MAX];
-    if (strcasecmp(sign->id, text) == 0)
+    char text[ASKED_MAX];
+    if (is_id(sign->id, q->lowered))
         return true;
-    while (length >= SHORTEST_TEXT && know_pattern_next(&list, &pattern, &size)) {
-        if (size >= sizeof lowered)
+    while (q->length >= SHORTEST_TEXT && know_pattern_next(&list, &pattern, &size)) {
+        if (size >= sizeof text)
             continue;
         for (size_t i = 0; i < size; i++)
-            lowered[i] = lower(pattern[i]);
-        if (know_pattern_matches(lowered, size, text, length) || memmem(lowered, size, text, length))
+            text[i] = lower(pattern[i]);
+        text[size] = '\0';
+        if (know_pattern_matches(text, size, q->lowered, q->length) || means_text(q, text))
             return true;
     }
     return false;
 }
 
-static bool explain_text(struct screen *s, const struct question *q)
+static bool explain_text(struct screen *s, struct question *q)
 {
-    char text[ASKED_MAX];
-    size_t length = 0;
     bool any = false;
-    for (; q->text[length] && length + 1 < sizeof text; length++)
-        text[length] = lower(q->text[length]);
-    text[length] = '\0';
     for (size_t i = 0; i < know_sign_count; i++)
-        if (means(&know_signs[i], text, length)) {
+        if (&know_signs[i] != q->shown && means_sign(q, &know_signs[i])) {
             put_sign(s, &know_signs[i]);
             any = true;
         }
     return any;
 }
 
-static bool explain_throttle(struct screen *s, const struct question *q)
+static bool explain_throttle(struct screen *s, struct question *q)
 {
     for (size_t i = 0; i < know_throttle_count; i++) {
         const struct know_throttle *throttle = &know_throttles[i];
@@ -220,7 +289,7 @@ static bool explain_throttle(struct screen *s, const struct question *q)
     return false;
 }
 
-static bool explain_toolkit(struct screen *s, const struct question *q)
+static bool explain_toolkit(struct screen *s, struct question *q)
 {
     for (size_t i = 0; i < know_cuda_count; i++) {
         const struct know_cuda *cuda = &know_cudas[i];
@@ -251,7 +320,7 @@ static bool is_capability(const char *text, const char *cc)
     return prefix && dot && strncmp(prefix, cc, major) == 0 && strcmp(prefix + major, dot + 1) == 0;
 }
 
-static bool explain_capability(struct screen *s, const struct question *q)
+static bool explain_capability(struct screen *s, struct question *q)
 {
     for (size_t i = 0; i < know_cc_count; i++) {
         const struct know_cc *cc = &know_ccs[i];
@@ -270,9 +339,9 @@ static bool explain_capability(struct screen *s, const struct question *q)
 
 bool know_explain(struct screen *s, const char *asked)
 {
-    static bool (*const lookups[])(struct screen *, const struct question *) = {
+    static bool (*const lookups[])(struct screen *, struct question *) = {
         explain_xid,      explain_sxid,    explain_cuda_error, explain_text,
-        explain_throttle, explain_toolkit, explain_capability,
+        explain_throttle, explain_toolkit, explain_capability, explain_maybe_xid,
     };
     struct question q;
     bool any = false;

@@ -20,7 +20,7 @@ static bool fold(char out[NAME_BYTES], const char *name, size_t length)
     if (length == 0 || length >= NAME_BYTES)
         return false;
     for (size_t i = 0; i < length; i++)
-        out[i] = name[i] == ' ' || name[i] == '-' ? '_' : (char)tolower((unsigned char)name[i]);
+        out[i] = strchr(" -/", name[i]) ? '_' : (char)tolower((unsigned char)name[i]);
     out[length] = '\0';
     return true;
 }
@@ -62,6 +62,22 @@ static bool is_name_char(char c)
     return isalnum((unsigned char)c) || c == '_' || c == '.';
 }
 
+/* "sectors", "Stall Long Scoreboard": what is added to a name in headings. Changes it. */
+static const struct term *find_stripped(char *folded)
+{
+    static const char stall[] = "stall_";
+    size_t length = strlen(folded);
+    const struct term *term = NULL;
+    if (strncmp(folded, stall, strlen(stall)) == 0)
+        term = find_listed(folded + strlen(stall));
+    if (!term && length > 2 && folded[length - 1] == 's') {
+        folded[length - 1] = '\0';
+        term = find_listed(folded);
+        folded[length - 1] = 's';
+    }
+    return term;
+}
+
 /* Whether a formula names the counter; whole: with its suffix, else up to the first dot. */
 static bool formula_names(const char *formula, const char *folded, bool whole)
 {
@@ -80,6 +96,8 @@ static bool formula_names(const char *formula, const char *folded, bool whole)
 
 static int find_metric(const char *folded)
 {
+    if (!strpbrk(folded, "_.")) /* a word of the formula, and no counter */
+        return -1;
     for (int whole = 1; whole >= 0; whole--)
         for (int id = 0; id < METRIC_COUNT; id++)
             for (const char *const *formula = metric_formulas[id]; formula && *formula; formula++)
@@ -109,6 +127,8 @@ const struct term *term_find(const char *name)
     if (!fold(folded, name, strlen(name)))
         return NULL;
     const struct term *term = find_listed(folded);
+    if (!term)
+        term = find_stripped(folded);
     int stall = term ? -1 : find_stall(folded);
     if (stall >= 0)
         return find_listed(stall_keys[stall]);
@@ -225,6 +245,21 @@ static void first_name(struct str *out, const struct term *term)
     str_add(out, term->terms, strcspn(term->terms, " "));
 }
 
+/* Other names; those in Chinese only for who reads it. */
+static void put_other_names(struct screen *s, const struct term *term)
+{
+    struct str names = {0};
+    const char *list = term->also, *word;
+    size_t length;
+    while (next_word(&list, &word, &length))
+        if (i18n_lang() == LANG_ZH || (unsigned char)*word < 0x80) {
+            str_puts(&names, names.len ? " " : "");
+            str_add(&names, word, length);
+        }
+    put_labelled(s, _("Also called: "), str_text(&names));
+    str_release(&names);
+}
+
 void term_print(struct screen *s, const struct term *term, const char *name)
 {
     bool chinese = i18n_lang() == LANG_ZH;
@@ -252,7 +287,7 @@ void term_print(struct screen *s, const struct term *term, const char *name)
     else if (*term->kind == 's')
         put_stall_names(s, term);
     if (*term->kind != 's')
-        put_labelled(s, _("Also called: "), term->also);
+        put_other_names(s, term);
     if (*term->kind == 'm' && strchr(term->terms, ' '))
         put_labelled(s, _("With it: "), strchr(term->terms, ' ') + 1);
     str_release(&text);

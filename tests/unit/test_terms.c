@@ -69,6 +69,25 @@ static void names_of_all_tools_lead_there(void **state)
     assert_explains("CTA", "block");
     assert_explains("Bank Conflict", "bank-conflict");
     assert_explains("tail effect", "wave");
+    assert_explains("sectors", "sector");
+    assert_explains("Stall Long Scoreboard", "long_scoreboard");
+    assert_explains("L1/TEX Hit Rate", "l1_hit_ratio");
+    assert_explains("占用率", "achieved_occupancy_ratio");
+}
+
+static void no_name_stands_for_two_terms(void **state)
+{
+    (void)state;
+    for (const struct term *term = terms; term->kind; term++) {
+        char names[512], *rest = names;
+        if (*term->kind != 't')
+            continue;
+        assert_true(strlen(term->also) < sizeof names);
+        memcpy(names, term->also, strlen(term->also) + 1);
+        for (char *name; (name = strsep(&rest, " "));)
+            if (*name && term_find(name) != term)
+                fail_msg("%s is said of %s, too", name, term->terms);
+    }
 }
 
 static void what_is_not_known_is_not_guessed(void **state)
@@ -81,6 +100,9 @@ static void what_is_not_known_is_not_guessed(void **state)
     assert_null(term_find(""));
     assert_null(term_find("..."));
     assert_null(term_find("nonsense"));
+    assert_null(term_find("s"));
+    assert_null(term_find("stall_"));
+    assert_null(term_find("cycles")); /* a word of many formulas */
     assert_null(term_find("sm__no_such_counter.sum"));
 }
 
@@ -91,6 +113,7 @@ int main(void)
         cmocka_unit_test(every_reason_to_wait_is_explained),
         cmocka_unit_test(every_entry_is_in_both_languages),
         cmocka_unit_test(names_of_all_tools_lead_there),
+        cmocka_unit_test(no_name_stands_for_two_terms),
         cmocka_unit_test(what_is_not_known_is_not_guessed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
