@@ -295,11 +295,22 @@ static void check_architectures(struct diagnosis *d, const struct setup *s)
 
 /* ---- limits -------------------------------------------------------------------------------------------- */
 
-static void add_limit(struct diagnosis *d, struct check *check, const char *where, int64_t value)
+/* Sizes that the system gives in bytes are whole MiB, or small. */
+static void put_bytes(struct str *text, int64_t bytes)
+{
+    if (bytes >> 20)
+        str_addf(text, "%lld MiB", (long long)(bytes >> 20));
+    else
+        str_addf(text, "%lld KiB", (long long)(bytes >> 10));
+}
+
+static void add_limit(struct diagnosis *d, struct check *check, const char *where, int64_t value, bool bytes)
 {
     struct str text = {0};
     if (value == LIMIT_NONE)
         str_puts(&text, "unlimited");
+    else if (value >= 0 && bytes)
+        put_bytes(&text, value);
     else if (value >= 0)
         str_addf(&text, "%lld", (long long)value);
     if (text.len)
@@ -313,9 +324,9 @@ static void list_limits(struct diagnosis *d, const struct setup *s)
         return;
     struct check *check = diagnosis_check(d, "limits", CHECK_OK, 1);
     check->title = diagnosis_words(d, N_("limits of the program"));
-    add_limit(d, check, "max locked memory", s->memlock);
-    add_limit(d, check, "max open files", s->nofile);
-    add_limit(d, check, "/dev/shm", s->shm_bytes);
+    add_limit(d, check, "max locked memory", s->memlock, true);
+    add_limit(d, check, "max open files", s->nofile, false);
+    add_limit(d, check, "/dev/shm", s->shm_bytes, true);
 }
 
 static void check_limits(struct diagnosis *d, const struct setup *s)

@@ -32,7 +32,7 @@ static const struct option options[] = {
      N_("folded only: the width of a frame is device time or host time (default: device)"), AT(weight),
      weight_names},
     {"input-format", 0, OPTION_TEXT, N_("NAME"),
-     N_("read the files as this format instead of looking: torch, nsys, …"), AT(input_format), NULL},
+     N_("read the files as this format instead of looking: chrome, nsys, wlt, …"), AT(input_format), NULL},
     OPTION_END,
 };
 #undef AT

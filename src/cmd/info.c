@@ -33,7 +33,7 @@ static const struct option options[] = {
      format_names},
     {"output", 'o', OPTION_FILE, N_("FILE"), N_("write to FILE, not to standard output"), AT(output), NULL},
     {"input-format", 0, OPTION_TEXT, N_("NAME"),
-     N_("read the files as this format instead of looking: torch, nsys, …"), AT(input_format), NULL},
+     N_("read the files as this format instead of looking: chrome, nsys, wlt, …"), AT(input_format), NULL},
     OPTION_END,
 };
 #undef AT

@@ -40,7 +40,7 @@ static const struct option options[] = {
     WINDOW_OPTIONS(struct report_args, window),
     {"full-names", 0, OPTION_FLAG, NULL, N_("kernel names as recorded, not shortened"), AT(full_names), NULL},
     {"input-format", 0, OPTION_TEXT, N_("NAME"),
-     N_("read the files as this format instead of looking: torch, nsys, …"), AT(input_format), NULL},
+     N_("read the files as this format instead of looking: chrome, nsys, wlt, …"), AT(input_format), NULL},
     {"fail-on", 0, OPTION_TEXT, N_("WHAT"),
      N_("exit with 1 if this was found: the id of a finding, or warn or critical for any of that severity"),
      AT(fail_on), NULL},

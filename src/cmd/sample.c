@@ -398,7 +398,6 @@ static const char *const see_also[] = {"record", "info", NULL};
 
 const struct command command_sample = {
     .name = "sample",
-    .synopsis = N_("[OPTION…]"),
     .summary = N_("say what the GPUs of this machine do now"),
     .description = N_("Says how busy the GPUs are, what they hold in memory, how hot they are, what slows "
                       "them down and which "

@@ -75,7 +75,9 @@ int command_missing(const struct command *command, struct err *err)
     struct str hint = {0};
     str_addf(&hint, _("usage: warplight %s %s"), command->name, _(command->synopsis));
     int rc = err_set(err, ERR_USAGE, NULL, -1, str_text(&hint),
-                     command->operand_kind == OPERAND_FILE ? _("no file given") : _("something is missing"));
+                     command->stop_at_operand                ? _("no program given")
+                     : command->operand_kind == OPERAND_FILE ? _("no file given")
+                                                             : _("something is missing"));
     str_release(&hint);
     return rc;
 }

@@ -51,12 +51,12 @@ static int no_such_importer(const char *name, struct err *err)
 static int nobody_claims(const struct stream *in, const char *head, size_t length, struct err *err)
 {
     struct unknown_look look = unknown_look(stream_path(in), head, length);
-    struct str titles = {0};
-    list_titles(&titles);
-    int code = err_set(err, ERR_INPUT, stream_path(in), -1, look.hint,
-                       _("not a recording that can be read: it looks like %s; known formats: %s"), look.what,
-                       str_text(&titles));
-    str_release(&titles);
+    struct str known = {0};
+    str_puts(&known, _("known formats: "));
+    list_titles(&known);
+    int code = err_set(err, ERR_INPUT, stream_path(in), -1, look.hint ? look.hint : str_text(&known),
+                       _("not a recording that can be read: it looks like %s"), look.what);
+    str_release(&known);
     return code;
 }
 

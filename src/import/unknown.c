@@ -28,6 +28,10 @@ struct look {
 static const char hint_archive[] = N_("unpack it and give the recording inside");
 static const char hint_nsys[] = N_("run: nsys export --type sqlite FILE, and give the .sqlite file");
 static const char hint_saved_page[] = N_("this is often a log-in or error page saved in place of a download");
+static const char hint_record[] = N_("run it: warplight record -- FILE");
+static const char hint_doctor[] = N_("run: warplight doctor FILE");
+static const char hint_text[] =
+    N_("of a log or a message: warplight doctor FILE; what can be read: man warplight-report");
 static const char hint_utf8[] = N_("convert it first: iconv -f UTF-16 -t UTF-8");
 
 /* The first match counts: what is surer, or says more, comes first. */
@@ -44,8 +48,8 @@ static const struct look looks[] = {
     {AT_START, BYTES("GIF8"), N_("a GIF image"), NULL},
     {AT_START, BYTES("%PDF"), N_("a PDF document"), NULL},
     {AT_START, BYTES("\177ELF"), N_("a program or library (ELF)"),
-     N_("give a recording of the program, not the program")},
-    {AT_START, BYTES("\x50\xed\x55\xba"), N_("GPU code (fatbin)"), NULL},
+     N_("its GPU code: warplight kernels FILE; what it does: warplight record -- FILE")},
+    {AT_START, BYTES("\x50\xed\x55\xba"), N_("GPU code (fatbin)"), N_("run: warplight kernels FILE")},
     {AT_START, BYTES("PK\3\4"), N_("a ZIP archive (or a PyTorch checkpoint)"), hint_archive},
     {AT_START, BYTES("PK\5\6"), N_("an empty ZIP archive"), NULL},
     {AT_START, BYTES("7z\xbc\xaf\x27\x1c"), N_("a 7-Zip archive"), hint_archive},
@@ -68,10 +72,12 @@ static const struct look looks[] = {
     {AT_START, BYTES("\xfe\xff"), N_("UTF-16 text"), hint_utf8},
     {AFTER_SPACE, BYTES("<!doctype html"), N_("a web page (HTML)"), hint_saved_page},
     {AFTER_SPACE, BYTES("<html"), N_("a web page (HTML)"), hint_saved_page},
+    {ANYWHERE, BYTES("<nvidia_smi_log"), N_("printed output of nvidia-smi"), hint_doctor},
     {AFTER_SPACE, BYTES("<?xml"), N_("an XML document"), NULL},
-    {ANYWHERE, BYTES("NVRM: "), N_("a log of the NVIDIA driver"), N_("it holds no timeline")},
-    {ANYWHERE, BYTES("NVIDIA-SMI"), N_("printed output of nvidia-smi"), NULL},
-    {AT_START, BYTES("#!"), N_("a script"), N_("give a recording of the program, not the program")},
+    {ANYWHERE, BYTES("NVRM: "), N_("a log of the NVIDIA driver"), hint_doctor},
+    {ANYWHERE, BYTES("NVIDIA-SMI"), N_("printed output of nvidia-smi"), hint_doctor},
+    {ANYWHERE, BYTES("NVSMI LOG"), N_("printed output of nvidia-smi"), hint_doctor},
+    {AT_START, BYTES("#!"), N_("a script"), hint_record},
     {AFTER_SPACE, BYTES("{"), N_("JSON without trace events"), NULL},
     {AFTER_SPACE, BYTES("["), N_("JSON without trace events"), NULL},
 };
@@ -130,5 +136,7 @@ struct unknown_look unknown_look(const char *path, const char *head, size_t leng
             return (struct unknown_look){.what = _(looks[i].what),
                                          .hint = looks[i].hint ? _(looks[i].hint) : NULL};
     }
-    return (struct unknown_look){.what = is_text(head, length) ? _("plain text") : _("unknown binary data")};
+    if (is_text(head, length))
+        return (struct unknown_look){.what = _("plain text"), .hint = _(hint_text)};
+    return (struct unknown_look){.what = _("unknown binary data")};
 }

@@ -373,7 +373,7 @@ static void tables_of_other_tools_are_left_alone(void **state)
     };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         assert_int_equal(load_bytes(&f, others[i], strlen(others[i])), ERR_INPUT);
-        assert_non_null(strstr(f.err.what, "known formats"));
+        assert_non_null(strstr(f.err.what, "not a recording"));
         done(&f);
     }
 }

@@ -115,7 +115,7 @@ void find_global_access(struct counter_finder *f)
         return;
     finding->title =
         msg_make(N_("threads of a warp touch scattered addresses: {0} of the memory sectors that "
-                    "move carry nothing it asked for"),
+                    "move carry nothing that they asked for"),
                  value_ratio(waste.ratio));
     access_evidence(f, finding);
     if (behind < waste.ratio / 2)
