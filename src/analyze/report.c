@@ -1,11 +1,15 @@
 #include "analyze/report.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "analyze/analyze.h"
 #include "analyze/changes.h"
 #include "analyze/codes.h"
 #include "analyze/profiles.h"
+#include "analyze/steady.h"
 
-void report_build(struct report *report, const struct run *run, const struct report_options *options)
+static void build_tables(struct report *report, const struct run *run, const struct report_options *options)
 {
     *report = (struct report){.run = run};
     ledger_build(report, options);
@@ -19,7 +23,29 @@ void report_build(struct report *report, const struct run *run, const struct rep
     memory_build(report);
     comms_build(report);
     amdahl_build(report);
-    findings_build(report);
+}
+
+/* Findings of the steady part are those of a report that is narrowed to it. */
+static void build_steady(struct report *report, struct interval part)
+{
+    struct report *steady = mem_zalloc(1, sizeof *steady);
+    build_tables(
+        steady, report->run,
+        &(struct report_options){.has_from = true, .from_ns = part.start, .has_to = true, .to_ns = part.end});
+    findings_build(steady);
+    report->steady = steady;
+    report->findings = steady->findings;
+    memset(&steady->findings, 0, sizeof steady->findings);
+}
+
+void report_build(struct report *report, const struct run *run, const struct report_options *options)
+{
+    struct interval part;
+    build_tables(report, run, options);
+    if (steady_find(report, &part))
+        build_steady(report, part);
+    else
+        findings_build(report);
 }
 
 void report_release(struct report *report)
@@ -45,5 +71,8 @@ void report_release(struct report *report)
     vec_release(&report->ranks);
     vec_release(&report->amdahl);
     vec_release(&report->findings);
+    if (report->steady)
+        report_release(report->steady);
+    free(report->steady);
     *report = (struct report){0};
 }

@@ -443,7 +443,9 @@ struct report {
     VEC(struct comm_row) comms;
     VEC(struct rank_row) ranks;
     VEC(struct amdahl_report) amdahl;
-    VEC(struct finding) findings; /* best first; findings.at[0] is "the answer" */
+    /* Best first; findings.at[0] is "the answer". With steady they are about that part alone. */
+    VEC(struct finding) findings;
+    struct report *steady; /* tables of the steady part (steady.h), without findings; NULL: not told apart */
     VEC(struct code_row)
     codes; /* as asked for: by name and architecture, or by what codes_build() was told */
     VEC(struct code_site) sites;

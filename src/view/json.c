@@ -199,6 +199,21 @@ static void write_losses(struct json_report *j)
     json_object_end(&j->w);
 }
 
+/* Where the part that findings are about begins and ends; without it they are about all. */
+static void write_steady(struct json_report *j)
+{
+    struct json_writer *w = &j->w;
+    if (!j->report->steady)
+        return;
+    json_key(w, "steady");
+    json_object_begin(w);
+    json_key(w, "start_ns");
+    json_int(w, j->report->steady->window.start);
+    json_key(w, "end_ns");
+    json_int(w, j->report->steady->window.end);
+    json_object_end(w);
+}
+
 static void write_run(struct json_report *j)
 {
     struct json_writer *w = &j->w;
@@ -210,9 +225,41 @@ static void write_run(struct json_report *j)
     json_int(w, j->report->window.end - j->report->window.start);
     json_key(w, "narrowed");
     json_bool(w, j->report->narrowed);
+    write_steady(j);
     json_sources(j);
     write_losses(j);
     json_object_end(w);
+}
+
+static void write_ledger(struct json_writer *w, const struct device_report *device)
+{
+    json_key(w, "ledger");
+    json_array_begin(w);
+    for (int a = 0; a < ACCOUNT_COUNT; a++) {
+        json_object_begin(w);
+        json_key(w, "account");
+        json_puts(w, account_name((enum account)a));
+        json_key(w, "ns");
+        json_int(w, device->ledger_ns[a]);
+        json_object_end(w);
+    }
+    json_array_end(w);
+}
+
+/* The part of a device's ledger that findings are about, where that is told apart. */
+static void write_steady_ledger(struct json_report *j, uint32_t device)
+{
+    if (!j->report->steady)
+        return;
+    vec_each (&j->report->steady->devices, part) {
+        if (part->device != device)
+            continue;
+        json_key(&j->w, "steady");
+        json_object_begin(&j->w);
+        json_cells(j, device_report_columns, part);
+        write_ledger(&j->w, part);
+        json_object_end(&j->w);
+    }
 }
 
 static void write_devices(struct json_report *j)
@@ -224,17 +271,8 @@ static void write_devices(struct json_report *j)
         json_object_begin(w);
         json_cells(j, device_columns, &j->report->run->devices.at[device->device]);
         json_cells(j, device_report_columns, device);
-        json_key(w, "ledger");
-        json_array_begin(w);
-        for (int a = 0; a < ACCOUNT_COUNT; a++) {
-            json_object_begin(w);
-            json_key(w, "account");
-            json_puts(w, account_name((enum account)a));
-            json_key(w, "ns");
-            json_int(w, device->ledger_ns[a]);
-            json_object_end(w);
-        }
-        json_array_end(w);
+        write_ledger(w, device);
+        write_steady_ledger(j, device->device);
         json_object_end(w);
     }
     json_array_end(w);

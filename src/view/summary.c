@@ -163,7 +163,7 @@ static void ledger(struct screen *s, const struct report *report)
         str_release(&text);
     }
     screen_newline(s);
-    text_ledger(s, report, device, least_share);
+    text_ledger(s, report, device, report->steady, least_share);
 }
 
 /* One line each: what it saves at most, and what it is. */
@@ -235,12 +235,14 @@ static void hint(struct screen *s, const struct report *report)
 
 void summary_print(struct screen *s, const struct report *report, const struct view_options *options)
 {
+    const struct report *steady = report->steady ? report->steady : report;
     identities(s, report);
+    text_steady(s, report);
     answer(s, report);
     ledger(s, report);
     other_findings(s, report);
     top(s, report, SECTION_KERNELS, KERNEL_ROWS, options);
-    top(s, report, SECTION_CULPRITS, CULPRIT_ROWS, options);
+    top(s, steady, SECTION_CULPRITS, CULPRIT_ROWS, options);
     top(s, report, SECTION_COPIES, COPY_ROWS, options);
     if (report->steps.count > 0) {
         screen_newline(s);

@@ -110,19 +110,41 @@ static void ledger_line(struct screen *s, const struct report *report, const str
     str_release(&text);
 }
 
-void text_ledger(struct screen *s, const struct report *report, const struct device_report *device,
-                 double least_share)
+/* Idle time before and after the steady part is one account each, whatever is known about it. */
+static struct device_report fold(const struct device_report *device, const struct report *steady)
 {
-    struct ledger_layout layout = lay_out_ledger(s, device, least_share);
-    double wall = device->wall_ns > 0 ? (double)device->wall_ns : 1;
+    struct device_report folded = *device;
+    if (!steady)
+        return folded;
+    vec_each (&steady->devices, part) {
+        if (part->device != device->device)
+            continue;
+        for (int a = ACCOUNT_BUSY_COUNT; a < ACCOUNT_COUNT; a++)
+            folded.ledger_ns[a] = part->ledger_ns[a];
+        int64_t after = device->window.end - part->window.end; /* the GPU's last work is behind it */
+        folded.ledger_ns[IDLE_SHUTDOWN] += after;
+        folded.ledger_ns[IDLE_STARTUP] +=
+            device->wall_ns - part->wall_ns - after - (device->busy_ns - part->busy_ns);
+    }
+    return folded;
+}
+
+void text_ledger(struct screen *s, const struct report *report, const struct device_report *device,
+                 const struct report *steady, double least_share)
+{
+    struct device_report shown = fold(device, steady);
+    struct ledger_layout layout = lay_out_ledger(s, &shown, least_share);
+    double wall = shown.wall_ns > 0 ? (double)shown.wall_ns : 1;
     int64_t rest = 0;
     for (int a = 0; a < ACCOUNT_COUNT; a++) {
-        int64_t ns = device->ledger_ns[a];
-        if (is_small(device, a, least_share))
+        int64_t ns = shown.ledger_ns[a];
+        const char *meaning = steady && a == IDLE_STARTUP ? N_("before the first ordinary step")
+                                                          : account_meaning((enum account)a);
+        if (is_small(&shown, a, least_share))
             rest += ns;
         else if (ns != 0)
             ledger_line(s, report, &layout, account_style((enum account)a), _(account_title((enum account)a)),
-                        ns, (double)ns / wall, _(account_meaning((enum account)a)));
+                        ns, (double)ns / wall, _(meaning));
     }
     if (rest > 0)
         ledger_line(s, report, &layout, STYLE_PLAIN, _(rest_title), rest, (double)rest / wall,
@@ -140,9 +162,44 @@ static void ledgers(struct screen *s, const struct report *report)
             screen_puts(s, STYLE_BOLD, str_text(&text));
             screen_newline(s);
         }
-        text_ledger(s, report, device, 0);
+        text_ledger(s, report, device, NULL, 0);
     }
     str_release(&text);
+}
+
+/* ---- the steady part -----------------------------------------------------------------------------------
+ */
+
+/* The account that most of what lies outside the steady part is booked to. */
+static enum account most_outside(const struct report *report)
+{
+    int64_t outside[ACCOUNT_COUNT] = {0};
+    enum account most = IDLE_STARTUP;
+    vec_each (&report->devices, device)
+        for (int a = 0; a < ACCOUNT_COUNT; a++)
+            outside[a] += device->ledger_ns[a];
+    vec_each (&report->steady->devices, device)
+        for (int a = 0; a < ACCOUNT_COUNT; a++)
+            outside[a] -= device->ledger_ns[a];
+    for (int a = 0; a < ACCOUNT_COUNT; a++)
+        if (outside[a] > outside[most])
+            most = (enum account)a;
+    return most;
+}
+
+void text_steady(struct screen *s, const struct report *report)
+{
+    if (!report->steady)
+        return;
+    struct interval all = report->window, part = report->steady->window;
+    int64_t before = part.start - all.start, after = all.end - part.end;
+    struct msg msg = msg_make(
+        N_("Start-up: {0} before the first ordinary step and {1} after the last GPU work ({2} in all), "
+           "mostly: {3}. Findings are about the {4} between (--from 0: about all)"),
+        value_ns(before), value_ns(after),
+        value_ratio((double)(before + after) / (double)(all.end - all.start)),
+        value_term(account_meaning(most_outside(report))), value_ns(part.end - part.start));
+    text_put_msg(s, report, STYLE_DIM, &msg, 0);
 }
 
 /* ---- findings ------------------------------------------------------------------------------------------ */
@@ -328,6 +385,7 @@ static void section_print(struct screen *s, const struct report *report, enum se
     if (id == SECTION_LEDGER) {
         ledgers(s, report);
     } else if (id == SECTION_FINDINGS) {
+        text_steady(s, report);
         findings(s, report, limit);
         shown = all < limit ? all : limit;
     } else if (section->single) {

@@ -16,9 +16,11 @@ void text_msg(struct str *out, const struct msg *msg, const struct report *repor
 void text_put_msg(struct screen *s, const struct report *report, enum style style, const struct msg *msg,
                   int indent);
 /* The accounts of one device that are not zero, with bars; those below least_share (0–1) of the wall time in
- * one line. */
+ * one line. With steady (else NULL) what lies before and after that part is one line each. */
 void text_ledger(struct screen *s, const struct report *report, const struct device_report *device,
-                 double least_share);
+                 const struct report *steady, double least_share);
+/* Where a steady part is told apart: a sentence that says so, and what findings are about. */
+void text_steady(struct screen *s, const struct report *report);
 /* The title of a finding as a sentence. */
 void text_title(struct str *out, const struct finding *finding, const struct report *report);
 /* A finding in full: title, cost, evidence (at most max_evidence lines), action. */

@@ -69,13 +69,19 @@ class Linter:
             self.check(isinstance(report.get(name), kind), f"{name} is missing or no {kind.__name__}")
         self.check(report["schema"] == "warplight.report/1", "wrong schema")
         self.walk(report, "")
-        for device in report["devices"]:
+        steady = [device["steady"] for device in report["devices"] if "steady" in device]
+        self.check(bool(steady) == ("steady" in report["run"]), "a steady part here and not there")
+        for device in report["devices"] + steady:
             ledger = {row["account"]: row["ns"] for row in device["ledger"]}
             self.check(sum(ledger.values()) == device["wall_ns"], "the ledger does not sum to wall_ns")
             self.check(sum(ns for name, ns in ledger.items() if not name.startswith("idle:")) == device["busy_ns"],
                        "the busy accounts do not sum to busy_ns")
             self.check(all(ns >= 0 for ns in ledger.values()), "an account is negative")
             self.check(device["end_ns"] - device["start_ns"] == device["wall_ns"], "the window is not wall_ns long")
+        for device in report["devices"]:
+            part = {row["account"]: row["ns"] for row in device.get("steady", {}).get("ledger", [])}
+            self.check(all(part.get(row["account"], 0) <= row["ns"] or row["account"].startswith("idle:")
+                           for row in device["ledger"]), "the steady part is busier than all")
         for name in ("kernels", "copies", "calls", "culprits", "comms"):
             self.descending(report[name], "total_ns", name)
         if "gaps_omitted" not in report:
