@@ -69,6 +69,9 @@ bool steady_find(const struct report *report, struct interval *steady)
     if (is_work_before(report, *steady))
         steady->start = steps->rows.at[0].start;
     struct outside sum = add_up(report, *steady);
-    return steady->start < steady->end && sum.idle_ns >= sum.wall_ns / IDLE_PART &&
+    /* Steps are cut where the GPU begins one: what the host does for the first before, and for the last
+     * after, is theirs. */
+    int64_t of_steps = 2 * steps->median_ns * (int64_t)report->devices.count;
+    return steady->start < steady->end && sum.idle_ns - of_steps >= sum.wall_ns / IDLE_PART &&
            !is_work_before(report, *steady);
 }

@@ -10,7 +10,7 @@
 
 /* Needs ledger, gaps and steps. False where the part is not told apart: the user chose a window, there are
  * fewer than five steps, several recordings lie side by side, less than a tenth of the time is idle time
- * outside, or more than a quarter of the GPUs' work lies there. */
+ * outside, beyond what two steps take, or more than a quarter of the GPUs' work lies there. */
 bool steady_find(const struct report *report, struct interval *steady);
 
 #endif
