@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "cmd/info.h"
 #include "cmd/read_run.h"
+#include "source/machine_series.h"
 
 enum format { FORMAT_TEXT, FORMAT_JSON };
 enum {
@@ -277,11 +278,18 @@ static void put_counts(struct screen *s, const struct info *info)
     }
 }
 
+static bool is_process_fact(const struct run *run, const struct fact *fact)
+{
+    return strncmp(run_text(run, fact->key), MACHINE_FACT_PROCESS, strlen(MACHINE_FACT_PROCESS)) == 0;
+}
+
 static void put_facts(struct screen *s, const struct run *run)
 {
     bool any = false;
     vec_each (&run->facts, fact) {
-        if (info_is_gpu_fact(run, fact))
+        /* Who the sampled processes were is for `top --replay`: a list that is long and tells nothing here.
+         */
+        if (info_is_gpu_fact(run, fact) || is_process_fact(run, fact))
             continue;
         if (!any)
             info_put_heading(s, _("Facts"));

@@ -7,24 +7,18 @@
 #include "base/str.h"
 #include "cmd/suggest.h"
 
-extern const struct command command_record, command_ctl, command_sample, command_report, command_kernels,
-    command_occupancy, command_doctor, command_explain, command_export, command_info, command_completion,
-    command_help;
+extern const struct command command_top, command_record, command_ctl, command_sample, command_report,
+    command_kernels, command_occupancy, command_doctor, command_explain, command_export, command_info,
+    command_completion, command_help;
 
 const struct command *const commands[] = {
-    &command_record,
-    &command_ctl,
-    &command_sample,
-    &command_report,
-    &command_kernels,
-    &command_occupancy,
-    &command_doctor,
-    &command_explain,
-    &command_export,
-    &command_info,
-    &command_completion,
-    &command_help,
-    NULL,
+    &command_record,    &command_ctl,
+    &command_top,       &command_sample,
+    &command_report,    &command_kernels,
+    &command_occupancy, &command_doctor,
+    &command_explain,   &command_export,
+    &command_info,      &command_completion,
+    &command_help,      NULL,
 };
 
 static const char *const color_names[] = {"auto", "always", "never", NULL};

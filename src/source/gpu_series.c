@@ -1,5 +1,7 @@
 #include "source/gpu_series.h"
 
+#include <string.h>
+
 /* Counters that are levels, in the units of run->series. */
 static const struct {
     const char *name;
@@ -18,6 +20,26 @@ static const struct {
     {"PCIe generation", offsetof(struct gpu_sample, pcie_generation), UNIT_NONE, 1},
     {"PCIe width", offsetof(struct gpu_sample, pcie_width), UNIT_NONE, 1},
 };
+
+bool gpu_series_has(size_t offset)
+{
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
+        if (levels[i].offset == offset)
+            return true;
+    return false;
+}
+
+bool gpu_series_find(const char *name, size_t *offset, double *scale)
+{
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+        if (strcmp(levels[i].name, name) != 0)
+            continue;
+        *offset = levels[i].offset;
+        *scale = levels[i].scale;
+        return true;
+    }
+    return false;
+}
 
 static void add(struct run *run, uint32_t device, const char *name, enum counter_unit unit, int64_t time,
                 double value)

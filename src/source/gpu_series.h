@@ -24,4 +24,9 @@ void gpu_series_held(struct gpu_series *series, const struct gpu_sample *before,
 void gpu_series_add(struct gpu_series *series, struct run *run, uint32_t device,
                     const struct gpu_sample *before, const struct gpu_sample *sample);
 
+/* Whether that member of struct gpu_sample is such a level. */
+bool gpu_series_has(size_t offset);
+/* The level of a series' name: its member's offset, and what values were multiplied by; false for others. */
+bool gpu_series_find(const char *name, size_t *offset, double *scale);
+
 #endif

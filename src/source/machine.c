@@ -463,6 +463,11 @@ const struct machine_sample *machine_take(struct machine *m)
     return s;
 }
 
+int64_t machine_process_started(const struct machine *m, int64_t pid)
+{
+    return machine_people_started(&m->people, pid);
+}
+
 const struct machine_sample *machine_read(struct machine *m)
 {
     struct pollfd waiting[MACHINE_SOURCES];

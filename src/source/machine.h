@@ -44,6 +44,10 @@ int machine_fds(const struct machine *m, int fds[MACHINE_SOURCES], int *wait_ms)
  * stale. */
 const struct machine_sample *machine_take(struct machine *m);
 
+/* When the process of that number started, as samples say it: a signal is for it alone. UNKNOWN where there
+ * is none. */
+int64_t machine_process_started(const struct machine *m, int64_t pid);
+
 /* All of the above: asks, waits for the answers or the deadline, takes. */
 const struct machine_sample *machine_read(struct machine *m);
 

@@ -206,6 +206,12 @@ static int64_t start_of(const struct machine_people *people, const struct stat_l
     return start > INT64_MAX || start < 0 ? UNKNOWN : (int64_t)start;
 }
 
+int64_t machine_people_started(const struct machine_people *people, int64_t pid)
+{
+    struct stat_line s;
+    return read_stat(people->proc, pid, &s) ? start_of(people, &s) : UNKNOWN;
+}
+
 static struct machine_known *look_at(const struct machine_people *people, int64_t pid,
                                      const struct stat_line *s)
 {

@@ -42,4 +42,17 @@ void machine_text_fields(struct screen *s, const struct machine_sample *sample,
 /* A line for each device, for samples that follow each other; header: with the names of the columns first. */
 void machine_text_line(struct screen *s, const struct machine_sample *sample, bool header);
 
+/* Texts of a sample's values, appended to out; nothing where a value is not known. */
+/* A reading as people read it; an old one ends in "?". */
+void machine_add_reading(struct str *out, enum gpu_unit unit, struct reading r);
+/* "12 GiB / 141 GiB", or the part that is known. */
+void machine_add_of(struct str *out, enum gpu_unit unit, struct reading part, struct reading whole);
+/* What holds the clocks down, and for how much of the time since the sample before. */
+void machine_add_slowed(struct str *out, const struct machine_device *d);
+/* The driver's number, or the PCI address. */
+void machine_add_device(struct str *out, const struct machine_device *d);
+void machine_add_name(struct str *out, const struct machine_device *d);
+/* Where a process runs: job, pod, container. */
+void machine_add_place(struct str *out, const struct machine_process *p);
+
 #endif

@@ -101,7 +101,7 @@ static void grid_put(struct screen *s, struct grid *g, bool header)
  */
 
 /* Nothing where it is not known; an old value is marked. */
-static void add_reading(struct str *out, enum gpu_unit unit, struct reading r)
+void machine_add_reading(struct str *out, enum gpu_unit unit, struct reading r)
 {
     if (r.state == READING_KNOWN || r.state == READING_STALE)
         gpu_text_add(out, unit, r.value);
@@ -110,13 +110,13 @@ static void add_reading(struct str *out, enum gpu_unit unit, struct reading r)
 }
 
 /* "12 GiB / 141 GiB", or the part that is known. */
-static void add_of(struct str *out, enum gpu_unit unit, struct reading part, struct reading whole)
+void machine_add_of(struct str *out, enum gpu_unit unit, struct reading part, struct reading whole)
 {
-    add_reading(out, unit, part);
+    machine_add_reading(out, unit, part);
     if (!reading_is_known(whole))
         return;
     str_puts(out, out->len ? " / " : DASH " / ");
-    add_reading(out, unit, whole);
+    machine_add_reading(out, unit, whole);
 }
 
 static void add_held(struct str *out, const char *title, struct reading share)
@@ -128,7 +128,7 @@ static void add_held(struct str *out, const char *title, struct reading share)
 }
 
 /* Of the time since the sample before; without one, what the driver says of the moment. */
-static void add_slowed(struct str *out, const struct machine_device *d)
+void machine_add_slowed(struct str *out, const struct machine_device *d)
 {
     const int64_t harmless = GPU_CLOCK_IDLE | GPU_CLOCK_SETTING | GPU_CLOCK_DISPLAY;
     const struct machine_detail *t = &d->detail;
@@ -142,14 +142,14 @@ static void add_slowed(struct str *out, const struct machine_device *d)
         str_puts(out, _("nothing"));
 }
 
-static void add_name(struct str *out, const struct machine_device *d)
+void machine_add_name(struct str *out, const struct machine_device *d)
 {
     if (d->parent != NONE)
         str_puts(out, "└ ");
     str_puts(out, d->facts.name[0] ? d->facts.name : d->driver[0] ? d->driver : _("no driver"));
 }
 
-static void add_device_id(struct str *out, const struct machine_device *d)
+void machine_add_device(struct str *out, const struct machine_device *d)
 {
     if (d->id != UNKNOWN)
         str_addf(out, "%" PRId64, d->id);
@@ -161,26 +161,26 @@ static void add_device_id(struct str *out, const struct machine_device *d)
 static void add_row(struct grid *g, const struct machine_device *d)
 {
     struct str cell = {0};
-    add_device_id(&cell, d);
+    machine_add_device(&cell, d);
     grid_add(g, &cell);
-    add_name(&cell, d);
+    machine_add_name(&cell, d);
     grid_add(g, &cell);
     if (d->state != READING_KNOWN && d->state != READING_STALE)
         str_puts(&cell, _(reading_state_meaning(d->state)));
     else
-        add_reading(&cell, GPU_PERCENT, d->sample.utilization);
+        machine_add_reading(&cell, GPU_PERCENT, d->sample.utilization);
     grid_add(g, &cell);
-    add_reading(&cell, GPU_PERMILLE, d->detail.sm_active);
+    machine_add_reading(&cell, GPU_PERMILLE, d->detail.sm_active);
     grid_add(g, &cell);
-    add_of(&cell, GPU_BYTES, d->sample.memory_used, d->facts.memory);
+    machine_add_of(&cell, GPU_BYTES, d->sample.memory_used, d->facts.memory);
     grid_add(g, &cell);
-    add_of(&cell, GPU_MILLIWATTS, d->sample.power, d->sample.power_limit);
+    machine_add_of(&cell, GPU_MILLIWATTS, d->sample.power, d->sample.power_limit);
     grid_add(g, &cell);
-    add_reading(&cell, GPU_CELSIUS, d->sample.temperature);
+    machine_add_reading(&cell, GPU_CELSIUS, d->sample.temperature);
     grid_add(g, &cell);
-    add_reading(&cell, GPU_HZ, d->sample.sm_clock);
+    machine_add_reading(&cell, GPU_HZ, d->sample.sm_clock);
     grid_add(g, &cell);
-    add_slowed(&cell, d);
+    machine_add_slowed(&cell, d);
     grid_add(g, &cell);
     str_release(&cell);
 }
@@ -219,9 +219,9 @@ static void put_host(struct screen *s, const struct machine_host *host)
         str_puts(&load, i ? " " : "");
         gpu_text_add(&load, GPU_HUNDREDTHS, loads[i].value);
     }
-    add_reading(&cpu, GPU_PERMILLE, host->cpu_busy);
-    add_of(&memory, GPU_BYTES, host->memory_used, host->memory);
-    add_of(&swap, GPU_BYTES, host->swap_used, host->swap);
+    machine_add_reading(&cpu, GPU_PERMILLE, host->cpu_busy);
+    machine_add_of(&memory, GPU_BYTES, host->memory_used, host->memory);
+    machine_add_of(&swap, GPU_BYTES, host->swap_used, host->swap);
     struct msg msg = msg_make(N_("{0}: load {1}; CPUs {2} busy; host memory {3}; swap {4}"),
                               value_text(host->name[0] ? host->name : DASH), text_of(&load), text_of(&cpu),
                               text_of(&memory), text_of(&swap));
@@ -244,7 +244,7 @@ static void put_devices(struct screen *s, const struct machine_sample *sample)
     grid_put(s, &grid, true);
 }
 
-static void add_place(struct str *out, const struct machine_process *p)
+void machine_add_place(struct str *out, const struct machine_process *p)
 {
     enum { SHORT_ID = 12 };
     if (p->job[0])
@@ -258,23 +258,23 @@ static void add_place(struct str *out, const struct machine_process *p)
 static void add_process(struct grid *g, const struct machine_sample *sample, const struct machine_process *p)
 {
     struct str cell = {0};
-    add_device_id(&cell, &sample->devices.at[p->device]);
+    machine_add_device(&cell, &sample->devices.at[p->device]);
     grid_add(g, &cell);
     str_addf(&cell, "%" PRId64, p->pid);
     grid_add(g, &cell);
     str_puts(&cell, p->user);
     grid_add(g, &cell);
-    add_reading(&cell, GPU_BYTES, p->memory);
+    machine_add_reading(&cell, GPU_BYTES, p->memory);
     grid_add(g, &cell);
-    add_reading(&cell, GPU_PERMILLE, p->sm);
+    machine_add_reading(&cell, GPU_PERMILLE, p->sm);
     grid_add(g, &cell);
-    add_reading(&cell, GPU_PERMILLE, p->encoder);
+    machine_add_reading(&cell, GPU_PERMILLE, p->encoder);
     grid_add(g, &cell);
-    add_reading(&cell, GPU_PERMILLE, p->decoder);
+    machine_add_reading(&cell, GPU_PERMILLE, p->decoder);
     grid_add(g, &cell);
-    add_reading(&cell, GPU_PERMILLE, p->cpu);
+    machine_add_reading(&cell, GPU_PERMILLE, p->cpu);
     grid_add(g, &cell);
-    add_place(&cell, p);
+    machine_add_place(&cell, p);
     grid_add(g, &cell);
     str_puts(&cell, p->state != READING_KNOWN ? _("not a process of this PID namespace")
                     : p->command[0]           ? p->command
@@ -432,15 +432,15 @@ void machine_text_fields(struct screen *s, const struct machine_sample *sample,
     vec_each (&sample->devices, device) {
         struct str text = {0};
         str_puts(&text, "GPU ");
-        add_device_id(&text, device);
+        machine_add_device(&text, device);
         str_puts(&text, ": ");
-        add_name(&text, device);
+        machine_add_name(&text, device);
         screen_puts(s, STYLE_BOLD, str_text(&text));
         screen_newline(s);
         vec_each (columns, column) {
             struct reading r = machine_cell(device, column);
             str_cut(&text, 0);
-            add_reading(&text, column->field->unit, r);
+            machine_add_reading(&text, column->field->unit, r);
             if (!reading_is_known(r))
                 str_addf(&text, "%s(%s)", text.len ? " " : DASH " ", _(reading_state_meaning(r.state)));
             screen_printf(s, STYLE_PLAIN, "%*s", GAP, "");
@@ -489,14 +489,14 @@ void machine_text_line(struct screen *s, const struct machine_sample *sample, bo
         struct str cells[COLUMNS] = {0};
         const char *texts[COLUMNS];
         add_moment(&cells[0], sample->time_unix_ns);
-        add_device_id(&cells[1], d);
-        add_reading(&cells[2], GPU_PERCENT, d->sample.utilization);
-        add_reading(&cells[3], GPU_PERMILLE, d->detail.sm_active);
-        add_of(&cells[4], GPU_BYTES, d->sample.memory_used, d->facts.memory);
-        add_of(&cells[5], GPU_MILLIWATTS, d->sample.power, d->sample.power_limit);
-        add_reading(&cells[6], GPU_CELSIUS, d->sample.temperature);
-        add_reading(&cells[7], GPU_HZ, d->sample.sm_clock);
-        add_slowed(&cells[8], d);
+        machine_add_device(&cells[1], d);
+        machine_add_reading(&cells[2], GPU_PERCENT, d->sample.utilization);
+        machine_add_reading(&cells[3], GPU_PERMILLE, d->detail.sm_active);
+        machine_add_of(&cells[4], GPU_BYTES, d->sample.memory_used, d->facts.memory);
+        machine_add_of(&cells[5], GPU_MILLIWATTS, d->sample.power, d->sample.power_limit);
+        machine_add_reading(&cells[6], GPU_CELSIUS, d->sample.temperature);
+        machine_add_reading(&cells[7], GPU_HZ, d->sample.sm_clock);
+        machine_add_slowed(&cells[8], d);
         if (d->state != READING_KNOWN && d->state != READING_STALE) {
             str_cut(&cells[8], 0);
             str_puts(&cells[8], _(reading_state_meaning(d->state)));

@@ -209,17 +209,17 @@ void screen_wrap(struct screen *s, enum style style, const char *text, int colum
 static const struct {
     const char *utf8, *ascii;
 } stand_ins[] = {
-    {"µ", "u"},  {"—", "-"},  {"–", "-"},   {"…", "..."}, {"×", "x"}, {"·", "-"},  {"→", "->"},  {"≥", ">="},
-    {"≤", "<="}, {"“", "\""}, {"”", "\""},  {"’", "'"},   {"÷", "/"}, {"±", "+-"}, {"°", " "},   {"−", "-"},
-    {"▌", "|"},  {"≈", "~"},  {"Σ", "sum"}, {"•", "*"},   {"─", "-"}, {"›", ">"},  {"∞", "inf"},
+    {"µ", "u"},  {"—", "-"},   {"–", "-"},  {"…", "..."}, {"×", "x"},   {"·", "-"}, {"→", "->"},
+    {"≥", ">="}, {"≤", "<="},  {"“", "\""}, {"”", "\""},  {"’", "'"},   {"÷", "/"}, {"±", "+-"},
+    {"°", " "},  {"−", "-"},   {"▌", "|"},  {"≈", "~"},   {"Σ", "sum"}, {"•", "*"}, {"─", "-"},
+    {"›", ">"},  {"∞", "inf"}, {"↓", "<"},  {"↑", ">"},   {"└", "`"},   {"│", "|"},
 };
 
-static void write_ascii(struct screen *s)
+void screen_ascii(struct str *out, const char *text, size_t length)
 {
-    struct str out = {0};
-    for (const char *p = str_text(&s->text), *end = p + s->text.len; p < end;) {
+    for (const char *p = text, *end = p + length; p < end;) {
         if ((unsigned char)*p < 0x80) {
-            str_putc(&out, *p++);
+            str_putc(out, *p++);
             continue;
         }
         size_t n = sequence_length(p);
@@ -227,9 +227,15 @@ static void write_ascii(struct screen *s)
         for (size_t i = 0; i < sizeof stand_ins / sizeof *stand_ins; i++)
             if (strlen(stand_ins[i].utf8) == n && memcmp(stand_ins[i].utf8, p, n) == 0)
                 with = stand_ins[i].ascii;
-        str_puts(&out, with);
+        str_puts(out, with);
         p += n;
     }
+}
+
+static void write_ascii(struct screen *s)
+{
+    struct str out = {0};
+    screen_ascii(&out, str_text(&s->text), s->text.len);
     fwrite(str_text(&out), 1, out.len, s->out);
     str_release(&out);
 }

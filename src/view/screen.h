@@ -46,6 +46,8 @@ void screen_bar(struct screen *s, enum style style, double share, int width);
  * at column `column`; further lines start at column `indent`. Ends with a newline. */
 void screen_wrap(struct screen *s, enum style style, const char *text, int column, int indent);
 
+/* Appends UTF-8 text with ASCII stand-ins: "°C" as " C", "…" as "...", the unknown as "?". */
+void screen_ascii(struct str *out, const char *text, size_t length);
 /* Writes what has gathered and empties it. Errors stay in ferror(out). */
 void screen_flush(struct screen *s);
 void screen_release(struct screen *s);

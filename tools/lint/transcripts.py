@@ -2,6 +2,8 @@
 """Transcripts in Markdown are real: a code block whose first line is "$ warplight …" goes on with the first lines
 of what that command prints, in the language of the page.
 
+A block below "<!-- shows FILE -->" is that file, as for screens, which no command prints.
+
     transcripts.py PROGRAM [--update]
 
 --update writes what the program prints now, as many lines as the block had.
@@ -14,6 +16,7 @@ import sys
 
 from source import ROOT, files, finish, text
 
+SHOWN = re.compile(r"^<!-- shows (\S+) -->\n```\n(.*?)^```$", re.M | re.S)
 BLOCK = re.compile(r"^```\n\$ warplight ([^\n]*)\n(.*?)^```$", re.M | re.S)
 
 
@@ -42,7 +45,16 @@ def main(program, update):
                             f"  refresh it with: python3 tools/lint/transcripts.py {program} --update")
             return f"```\n$ warplight {block[1]}\n" + "".join(line + "\n" for line in real) + "```"
 
-        fresh = BLOCK.sub(check, content)
+        def check_shown(block):
+            nonlocal count
+            count += 1
+            real = text(block[1])
+            if block[2] != real:
+                problems.append(f"{path}: the block is not {block[1]}\n"
+                                f"  refresh it with: python3 tools/lint/transcripts.py {program} --update")
+            return f"<!-- shows {block[1]} -->\n```\n{real}```"
+
+        fresh = SHOWN.sub(check_shown, BLOCK.sub(check, content))
         if update and fresh != content:
             (ROOT / path).write_text(fresh, encoding="utf-8")
     if update:
