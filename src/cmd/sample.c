@@ -19,7 +19,7 @@
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV };
 
 static const char *const format_names[] = {"text", "json", "csv", NULL};
-static const char *const rows_names[] = {"devices", "processes", "host", NULL};
+static const char *const rows_names[] = {"devices", "processes", "host", "events", NULL};
 
 struct sample_args {
     int64_t interval; /* ns */
@@ -42,8 +42,8 @@ static const struct option options[] = {
     {"fields", 0, OPTION_TEXT, N_("LIST"),
      N_("only these fields, by their names in JSON and CSV, separated by commas; or all"), AT(fields), NULL},
     {"rows", 0, OPTION_CHOICE, N_("WHAT"),
-     N_("with csv, what its lines are about: devices, processes or host (default: devices)"), AT(rows),
-     rows_names},
+     N_("with csv, what its lines are about: devices, processes, host or events (default: devices)"),
+     AT(rows), rows_names},
     {"device", 'd', OPTION_TEXT, N_("LIST"),
      N_("only these GPUs: numbers, UUIDs or PCI addresses, separated by commas"), AT(devices), NULL},
     {"no-processes", 0, OPTION_FLAG, NULL, N_("leave processes out: asking for them costs most"),
@@ -163,6 +163,13 @@ static int choose_devices(struct machine_sample *s, const char *list, struct err
             s->devices.at[row].parent = filter.wanted[parent] ? place[parent] : NONE;
         s->devices.at[kept++] = s->devices.at[row];
     }
+    size_t kept_events = 0;
+    vec_each (&s->events, event) {
+        if (rc != 0 || event->device == NONE || !filter.wanted[event->device])
+            continue;
+        s->events.at[kept_events] = *event;
+        s->events.at[kept_events++].device = place[event->device];
+    }
     vec_each (&s->processes, p) {
         if (rc != 0 || !filter.wanted[p->device])
             continue;
@@ -173,6 +180,7 @@ static int choose_devices(struct machine_sample *s, const char *list, struct err
     if (rc == 0) {
         s->devices.count = kept;
         s->processes.count = kept_processes;
+        s->events.count = kept_events;
     }
     free(filter.wanted);
     free(place);

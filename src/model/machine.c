@@ -26,6 +26,7 @@ void machine_sample_copy(struct machine_sample *to, const struct machine_sample 
 {
     copy_rows(&to->devices, &from->devices);
     copy_rows(&to->processes, &from->processes);
+    copy_rows(&to->events, &from->events);
     to->time_unix_ns = from->time_unix_ns;
     to->interval_ns = from->interval_ns;
     to->host = from->host;
@@ -36,5 +37,6 @@ void machine_sample_release(struct machine_sample *sample)
 {
     vec_release(&sample->devices);
     vec_release(&sample->processes);
+    vec_release(&sample->events);
     *sample = (struct machine_sample){0};
 }

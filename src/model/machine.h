@@ -113,15 +113,33 @@ struct machine_process {
 };
 #undef MACHINE_READING
 
-/* A driver interface that was looked for. */
+/* An Xid of NVIDIA's driver (know/know.h says what it means) that came since the sample before. */
+enum machine_teller { /* a mask */
+                      MACHINE_TOLD_BY_NVML = 1,
+                      MACHINE_TOLD_BY_KERNEL_LOG = 2,
+};
+
+enum { MACHINE_EVENT_BYTES = 240 };
+
+struct machine_event {
+    int64_t time_unix_ns; /* of the first one */
+    int64_t code, count;  /* the same one may come many times; told by both, it counts once */
+    uint32_t device;      /* row of devices; NONE: of none of them */
+    unsigned told_by;     /* enum machine_teller */
+    char bus[GPU_BUS_BYTES];
+    char process[128];              /* "python3 (4711)", as the kernel log has it */
+    char text[MACHINE_EVENT_BYTES]; /* the line of the kernel log, or its beginning */
+};
+
+/* A driver interface, or other place, that was looked for. */
 struct machine_source {
-    const char *name;         /* "NVML", "DRM" */
+    const char *name;         /* "NVML", "DRM", "kernel log" */
     enum reading_state state; /* KNOWN: it answers. NO_ANSWER: it hangs. Else why it cannot be used */
     int64_t since_unix_ns;    /* of NO_ANSWER: since when it owes one; else 0 */
     char version[80];         /* of the driver */
 };
 
-enum { MACHINE_SOURCES = 2 };
+enum { MACHINE_DRIVERS = 2, MACHINE_KERNEL_LOG = MACHINE_DRIVERS, MACHINE_SOURCES };
 
 /* Times are CLOCK_REALTIME. */
 struct machine_sample {
@@ -131,6 +149,8 @@ struct machine_sample {
     VEC(struct machine_device) devices;    /* ordered by PCI address; MIG instances after their GPU */
     VEC(struct machine_process) processes; /* by device, then most memory first */
     struct machine_source sources[MACHINE_SOURCES];
+    VEC(struct machine_event)
+    events; /* in the order in which they came; those before the second sample are its */
 };
 
 /* Tables that end with a row without key; offsets are into the structs of their names. */

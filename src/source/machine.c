@@ -12,6 +12,7 @@
 
 #include "base/utf8.h"
 #include "source/machine_driver.h"
+#include "source/machine_events.h"
 #include "source/machine_host.h"
 #include "source/machine_process.h"
 #include "source/pci.h"
@@ -47,7 +48,8 @@ struct machine {
     struct driver_context context;
     char root[256], proc[264], sysfs[264];
     int64_t deadline_ns, last_ns;
-    struct driver drivers[MACHINE_SOURCES];
+    struct driver drivers[MACHINE_DRIVERS];
+    struct machine_events events;
     struct machine_cpu cpu;
     struct machine_people people;
     struct machine_sample sample;
@@ -108,7 +110,10 @@ struct machine *machine_open(const struct machine_options *options)
     if (m->root[0] && !getenv("WARPLIGHT_NVML"))
         m->drivers[0].run = NULL;
     machine_people_open(&m->people, m->proc);
-    for (int i = 0; i < MACHINE_SOURCES; i++) {
+    char log[sizeof m->root + 16];
+    snprintf(log, sizeof log, "%s/dev/kmsg", m->root);
+    machine_events_open(&m->events, log);
+    for (int i = 0; i < MACHINE_DRIVERS; i++) {
         m->drivers[i].source.name = m->drivers[i].name;
         if (m->drivers[i].run)
             start(m, &m->drivers[i]);
@@ -122,7 +127,7 @@ void machine_close(struct machine *m)
 {
     if (!m)
         return;
-    for (int i = 0; i < MACHINE_SOURCES; i++) {
+    for (int i = 0; i < MACHINE_DRIVERS; i++) {
         struct driver *d = &m->drivers[i];
         pid_t pid = d->worker.pid;
         bool idle = pid > 0 && !d->asked_ns;
@@ -144,6 +149,7 @@ void machine_close(struct machine *m)
         vec_release(&d->coming.processes);
     }
     machine_people_close(&m->people);
+    machine_events_close(&m->events);
     machine_sample_release(&m->sample);
     free(m);
 }
@@ -155,7 +161,7 @@ void machine_ask(struct machine *m)
 {
     const char order = 1;
     int64_t now = driver_now_ns();
-    for (int i = 0; i < MACHINE_SOURCES; i++) {
+    for (int i = 0; i < MACHINE_DRIVERS; i++) {
         struct driver *d = &m->drivers[i];
         if (d->run && d->worker.pid <= 0 && may_restart(d))
             start(m, d);
@@ -191,7 +197,7 @@ static void end_answer(struct driver *d, const struct driver_message *message)
     d->has_answered = d->is_fresh = true;
 }
 
-static void take(struct driver *d, struct driver_message *message)
+static void take(struct machine *m, struct driver *d, struct driver_message *message)
 {
     if (message->kind == DRIVER_END) {
         end_answer(d, message);
@@ -202,10 +208,12 @@ static void take(struct driver *d, struct driver_message *message)
         vec_push(&d->coming.devices, message->device);
     } else if (message->kind == DRIVER_PROCESS && d->coming.processes.count < DRIVER_MOST_PROCESSES) {
         vec_push(&d->coming.processes, message->process);
+    } else if (message->kind == DRIVER_EVENT) {
+        machine_events_add(&m->events, &message->event);
     }
 }
 
-static void receive(struct driver *d)
+static void receive(struct machine *m, struct driver *d)
 {
     struct driver_message message;
     while (d->worker.pid > 0 && d->asked_ns) {
@@ -216,7 +224,7 @@ static void receive(struct driver *d)
             give_up(d, READING_FAILED);
             return;
         }
-        take(d, &message);
+        take(m, d, &message);
     }
 }
 
@@ -237,9 +245,9 @@ bool machine_poll(struct machine *m)
 {
     bool done = true;
     int64_t now = driver_now_ns();
-    for (int i = 0; i < MACHINE_SOURCES; i++) {
+    for (int i = 0; i < MACHINE_DRIVERS; i++) {
         struct driver *d = &m->drivers[i];
-        receive(d);
+        receive(m, d);
         done = done && !is_awaited(m, d, now);
         if (d->asked_ns && now - d->asked_ns >= m->deadline_ns && d->source.state != READING_NO_ANSWER &&
             !is_awaited(m, d, now)) {
@@ -252,11 +260,11 @@ bool machine_poll(struct machine *m)
     return done;
 }
 
-int machine_fds(const struct machine *m, int fds[MACHINE_SOURCES], int *wait_ms)
+int machine_fds(const struct machine *m, int fds[MACHINE_DRIVERS], int *wait_ms)
 {
     int count = 0;
     int64_t now = driver_now_ns(), wait = 0;
-    for (int i = 0; i < MACHINE_SOURCES; i++) {
+    for (int i = 0; i < MACHINE_DRIVERS; i++) {
         const struct driver *d = &m->drivers[i];
         if (d->worker.pid > 0 && d->asked_ns)
             fds[count++] = d->worker.fd;
@@ -403,7 +411,7 @@ static bool belongs_before(const struct machine_device *a, const struct machine_
 
 static void sort_devices(struct machine_sample *s)
 {
-    uint32_t order[MACHINE_SOURCES * DRIVER_MOST_DEVICES + PCI_MOST_GPUS],
+    uint32_t order[MACHINE_DRIVERS * DRIVER_MOST_DEVICES + PCI_MOST_GPUS],
         place[sizeof order / sizeof *order];
     uint32_t count = (uint32_t)s->devices.count;
     for (uint32_t row = 0; row < count; row++) {
@@ -447,7 +455,7 @@ const struct machine_sample *machine_take(struct machine *m)
     m->last_ns = now;
     s->devices.count = s->processes.count = 0;
     machine_host_read(m->proc, &m->cpu, &s->host);
-    for (int i = 0; i < MACHINE_SOURCES; i++) {
+    for (int i = 0; i < MACHINE_DRIVERS; i++) {
         add_rows(s, &m->drivers[i]);
         s->sources[i] = m->drivers[i].source;
     }
@@ -460,6 +468,7 @@ const struct machine_sample *machine_take(struct machine *m)
     if (s->processes.count)
         qsort(s->processes.at, s->processes.count, sizeof *s->processes.at, by_device_and_memory);
     count_unseen(s);
+    machine_events_take(&m->events, s);
     return s;
 }
 
@@ -470,8 +479,8 @@ int64_t machine_process_started(const struct machine *m, int64_t pid)
 
 const struct machine_sample *machine_read(struct machine *m)
 {
-    struct pollfd waiting[MACHINE_SOURCES];
-    int fds[MACHINE_SOURCES], wait_ms;
+    struct pollfd waiting[MACHINE_DRIVERS];
+    int fds[MACHINE_DRIVERS], wait_ms;
     machine_ask(m);
     while (!machine_poll(m)) {
         int count = machine_fds(m, fds, &wait_ms);

@@ -36,9 +36,9 @@ void machine_ask(struct machine *m);
 /* Takes answers that are there. True when all that were asked have answered or missed the deadline: time for
  * machine_take(). Never blocks on a driver. */
 bool machine_poll(struct machine *m);
-/* What to poll() for reading before the next machine_poll(): fills at most MACHINE_SOURCES descriptors and
+/* What to poll() for reading before the next machine_poll(): fills at most MACHINE_DRIVERS descriptors and
  * returns how many; *wait_ms: how long at most, 0 where machine_poll() would be true already. */
-int machine_fds(const struct machine *m, int fds[MACHINE_SOURCES], int *wait_ms);
+int machine_fds(const struct machine *m, int fds[MACHINE_DRIVERS], int *wait_ms);
 /* Completes a sample with the host and with what is known of processes. The result is the sampler's and good
  * until the next call. It can be called without waiting: late devices are then those of before, marked
  * stale. */

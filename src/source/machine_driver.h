@@ -2,19 +2,21 @@
  * both ends are the same program.
  *
  * The sampler sends a byte for each sample it wants. The worker answers with any number of devices, then of
- * processes (whose device is the row of the devices of this answer), and ends with what it is itself. */
+ * processes (whose device is the row of the devices of this answer) and of events, and ends with what it is
+ * itself. */
 #ifndef WARPLIGHT_SOURCE_MACHINE_DRIVER_H
 #define WARPLIGHT_SOURCE_MACHINE_DRIVER_H
 
 #include "model/machine.h"
 
-enum driver_message_kind { DRIVER_DEVICE, DRIVER_PROCESS, DRIVER_END };
+enum driver_message_kind { DRIVER_DEVICE, DRIVER_PROCESS, DRIVER_EVENT, DRIVER_END };
 
 struct driver_message {
     enum driver_message_kind kind;
     union {
         struct machine_device device;   /* parent: a row of this answer */
         struct machine_process process; /* what the driver knows of it: device, pid, type, readings */
+        struct machine_event event;     /* time, code and bus */
         struct {
             enum reading_state state;
             char version[80];

@@ -5,10 +5,11 @@
 #include "base/utf8.h"
 #include "source/machine_driver.h"
 #include "source/nvml_detail.h"
+#include "source/nvml_event.h"
 #include "source/nvml_process.h"
 #include "source/pci.h"
 
-enum { MOST_GPUS = PCI_MOST_GPUS, MOST_MIG = 16 };
+enum { MOST_GPUS = PCI_MOST_GPUS, MOST_MIG = 16, MOST_EVENTS = 256 };
 
 /* How old what changes rarely, or costs the driver time, may become. */
 static const int64_t facts_age = INT64_C(30000000000), slow_age = INT64_C(950000000),
@@ -44,6 +45,7 @@ struct nvml_worker {
     size_t pci_count; /* then */
     struct gpu gpus[MOST_GPUS];
     size_t count;
+    struct nvml_events events;
 };
 
 /* ---- which GPUs ------------------------------------------------------------------------------------------
@@ -58,6 +60,7 @@ static void forget_gpus(struct nvml_worker *w)
         w->gpus[i] = (struct gpu){0};
     }
     w->count = 0;
+    nvml_events_release(&w->nvml, &w->events);
 }
 
 static void add_gpu(struct nvml_worker *w, nvml_device device)
@@ -68,6 +71,7 @@ static void add_gpu(struct nvml_worker *w, nvml_device device)
     struct gpu *gpu = &w->gpus[w->count++];
     int code = NVML_ASK(&w->nvml, index, device, &index);
     *gpu = (struct gpu){.device = device, .id = code == NVML_OK ? index : UNKNOWN};
+    nvml_events_watch(&w->nvml, &w->events, device);
 }
 
 static void find_by_index(struct nvml_worker *w)
@@ -263,6 +267,21 @@ static uint32_t say_gpu(struct nvml_worker *w, struct gpu *gpu, int64_t now, uin
     return row + 1 + (uint32_t)gpu->instance_count;
 }
 
+static void say_events(const struct nvml_worker *w)
+{
+    nvml_device device;
+    int64_t xid;
+    for (int i = 0; i < MOST_EVENTS && nvml_events_next(&w->nvml, &w->events, &device, &xid); i++) {
+        struct driver_message m = {.kind = DRIVER_EVENT,
+                                   .event = {.time_unix_ns = driver_unix_ns(), .code = xid}};
+        for (size_t at = 0; at < w->count; at++)
+            if (w->gpus[at].device == device)
+                memcpy(m.event.bus, w->gpus[at].facts.bus, sizeof m.event.bus);
+        if (xid != UNKNOWN)
+            driver_say(w->fd, &m);
+    }
+}
+
 /* A GPU that was lost is looked for again now and then, not harder. */
 static void look_for_lost(struct nvml_worker *w, int64_t now)
 {
@@ -291,6 +310,8 @@ void machine_nvml_run(int fd, const void *context)
         look(w, now);
         for (size_t i = 0; w->is_open && i < w->count; i++)
             row = say_gpu(w, &w->gpus[i], now, row);
+        if (w->is_open)
+            say_events(w);
         driver_end(fd, w->is_open ? READING_KNOWN : w->state, w->nvml.driver);
     }
     close_library(w);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "know/know.h"
 #include "source/gpu_facts.h"
 
 /* More would not be GPUs: devices come and go by key. */
@@ -235,6 +236,25 @@ static void add_process(struct machine_series *series, struct run *run, uint32_t
     }
 }
 
+/* "Xid 31: MMU fault, python3 (4711)": in English, as all texts of a recording. */
+static void add_event(struct machine_series *series, struct run *run, const struct machine_sample *sample,
+                      const struct machine_event *event)
+{
+    struct str text = {0};
+    const struct know_xid *known = know_xid_find(event->code);
+    const struct machine_series_device *on =
+        event->device == NONE ? NULL : find_device(series, sample->devices.at[event->device].key);
+    str_addf(&text, "Xid %" PRId64 "%s%s%s%s", event->code, known ? ": " : "", known ? known->en : "",
+             event->process[0] ? ", " : "", event->process);
+    struct mark mark = {.time = event->time_unix_ns,
+                        .kind = MARK_XID,
+                        .text = intern_add(&run->strings, text.ptr, text.len),
+                        .thread = NONE,
+                        .device = on ? on->device : NONE};
+    vec_push(&run->marks, mark);
+    str_release(&text);
+}
+
 /* ---- all of it -------------------------------------------------------------------------------------------
  */
 
@@ -263,6 +283,8 @@ void machine_series_add(struct machine_series *series, struct run *run, uint32_t
         if (d)
             add_process(series, run, source, sample->time_unix_ns, d->device, p);
     }
+    vec_each (&sample->events, event)
+        add_event(series, run, sample, event);
 }
 
 void machine_series_release(struct machine_series *series)

@@ -42,8 +42,8 @@ struct machine_series {
     bool begun;
 };
 
-/* Adds what is new of a sample to the unsealed run: devices and facts when they first appear, then values.
- * Times are CLOCK_REALTIME, as in a recording. */
+/* Adds what is new of a sample to the unsealed run: devices and facts when they first appear, then values,
+ * and Xids as marks. Times are CLOCK_REALTIME, as in a recording. */
 void machine_series_add(struct machine_series *series, struct run *run, uint32_t source,
                         const struct machine_sample *sample);
 void machine_series_release(struct machine_series *series);

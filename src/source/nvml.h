@@ -84,6 +84,13 @@ struct nvml_processes_use { /* nvmlProcessesUtilizationInfo_v1_t */
 };
 
 typedef struct nvml_gpm_sample_handle *nvml_gpm_sample;
+typedef struct nvml_event_set_handle *nvml_event_set;
+
+struct nvml_event { /* nvmlEventData_t, of the call _v2 */
+    nvml_device device;
+    unsigned long long type, data; /* data: of an Xid, its code */
+    unsigned gpu_instance, compute_instance;
+};
 
 struct nvml_gpm_support { /* nvmlGpmSupport_t */
     unsigned version;     /* 1 */
@@ -177,7 +184,12 @@ struct nvml_gpm_metrics {
     X(gpm_alloc, "nvmlGpmSampleAlloc", NULL, (nvml_gpm_sample *))                                            \
     X(gpm_free, "nvmlGpmSampleFree", NULL, (nvml_gpm_sample))                                                \
     X(gpm_get, "nvmlGpmSampleGet", NULL, (nvml_device, nvml_gpm_sample))                                     \
-    X(gpm_metrics, "nvmlGpmMetricsGet", NULL, (struct nvml_gpm_metrics *))
+    X(gpm_metrics, "nvmlGpmMetricsGet", NULL, (struct nvml_gpm_metrics *))                                   \
+    X(event_types, "nvmlDeviceGetSupportedEventTypes", NULL, (nvml_device, unsigned long long *))            \
+    X(event_register, "nvmlDeviceRegisterEvents", NULL, (nvml_device, unsigned long long, nvml_event_set))   \
+    X(event_set_new, "nvmlEventSetCreate", NULL, (nvml_event_set *))                                         \
+    X(event_set_free, "nvmlEventSetFree", NULL, (nvml_event_set))                                            \
+    X(event_wait, "nvmlEventSetWait_v2", NULL, (nvml_event_set, struct nvml_event *, unsigned))
 
 struct nvml {
     void *library;

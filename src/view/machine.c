@@ -5,6 +5,8 @@
 #include "base/json_write.h"
 #include "base/number.h"
 #include "base/time.h"
+#include "know/know.h"
+#include "view/machine_event.h"
 
 struct field_table {
     const struct gpu_field *fields;
@@ -21,12 +23,14 @@ static const struct field_table *tables_of(enum machine_rows rows)
         {0},
     };
     static const struct field_table processes[] = {{machine_process_fields, 0}, {0}};
-    static const struct field_table host[] = {{machine_host_fields, 0}, {0}};
+    static const struct field_table host[] = {{machine_host_fields, 0}, {0}}, none[] = {{0}};
     switch (rows) {
     case MACHINE_ROWS_PROCESSES:
         return processes;
     case MACHINE_ROWS_HOST:
         return host;
+    case MACHINE_ROWS_EVENTS:
+        return none;
     case MACHINE_ROWS_DEVICES:
         break;
     }
@@ -241,6 +245,7 @@ void machine_json(struct str *out, const struct machine_sample *s, const machine
     vec_each (&s->processes, process)
         put_process(&w, s, process);
     json_array_end(&w);
+    machine_events_json(&w, s);
     put_sources(&w, s);
     json_object_end(&w);
     str_putc(out, '\n');
@@ -296,6 +301,8 @@ void machine_csv_header(struct str *out, enum machine_rows rows, const machine_c
         [MACHINE_ROWS_PROCESSES] = (",device_id,device_uuid,pid,start_unix_ns,user,name,command,container_id,"
                                     "pod_uid,slurm_job"),
         [MACHINE_ROWS_HOST] = ",host",
+        [MACHINE_ROWS_EVENTS] =
+            ",xid,count,device_id,pci_bus_id,told_by_nvml,told_by_kernel_log,process,meaning,text",
     };
     str_addf(out, "time_unix_ns%s", first[rows]);
     vec_each (columns, column)
@@ -318,6 +325,22 @@ static void add_process(struct str *out, const struct machine_sample *s, const s
     add_text(out, p->job);
 }
 
+static void add_event(struct str *out, const struct machine_sample *s, const struct machine_event *e)
+{
+    const struct know_xid *known = know_xid_find(e->code);
+    number_add_int(out, e->time_unix_ns);
+    add_int(out, e->code);
+    add_int(out, e->count);
+    add_int(out, e->device == NONE ? UNKNOWN : s->devices.at[e->device].id);
+    add_text(out, e->bus);
+    add_int(out, e->told_by & MACHINE_TOLD_BY_NVML ? 1 : 0);
+    add_int(out, e->told_by & MACHINE_TOLD_BY_KERNEL_LOG ? 1 : 0);
+    add_text(out, e->process);
+    add_text(out, known ? known->en : "");
+    add_text(out, e->text);
+    str_putc(out, '\n');
+}
+
 void machine_csv(struct str *out, const struct machine_sample *s, enum machine_rows rows,
                  const machine_columns *columns)
 {
@@ -331,6 +354,9 @@ void machine_csv(struct str *out, const struct machine_sample *s, enum machine_r
             add_process(out, s, p);
             add_cells(out, p, columns);
         }
+    } else if (rows == MACHINE_ROWS_EVENTS) {
+        vec_each (&s->events, event)
+            add_event(out, s, event);
     } else {
         vec_each (&s->devices, d) {
             number_add_int(out, s->time_unix_ns);

@@ -8,7 +8,12 @@
 #include "view/screen.h"
 
 /* What a row is about. */
-enum machine_rows { MACHINE_ROWS_DEVICES, MACHINE_ROWS_PROCESSES, MACHINE_ROWS_HOST };
+enum machine_rows {
+    MACHINE_ROWS_DEVICES,
+    MACHINE_ROWS_PROCESSES,
+    MACHINE_ROWS_HOST,
+    MACHINE_ROWS_EVENTS /* Xids; they have no fields of the tables */
+};
 
 struct machine_column {
     const struct gpu_field *field;
@@ -34,6 +39,9 @@ void machine_csv_header(struct str *out, enum machine_rows rows, const machine_c
 void machine_csv(struct str *out, const struct machine_sample *sample, enum machine_rows rows,
                  const machine_columns *columns);
 
+/* Appends an event as a sentence in the reader's language: "GPU 0: Xid 31 ×3, python3 (4711): …". */
+void machine_event_add(struct str *out, const struct machine_sample *sample,
+                       const struct machine_event *event);
 /* A page about one sample: host, devices and processes as tables, and why values are not known. */
 void machine_text(struct screen *s, const struct machine_sample *sample);
 /* All of these fields, one a line, with the reason where a value is not known. */

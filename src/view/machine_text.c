@@ -369,6 +369,26 @@ static void put_why(struct screen *s, const struct machine_sample *sample)
     vec_release(&columns);
 }
 
+static void put_events(struct screen *s, const struct machine_sample *sample, const char *before)
+{
+    vec_each (&sample->events, event) {
+        struct str text = {0};
+        str_puts(&text, before);
+        machine_event_add(&text, sample, event);
+        screen_wrap(s, STYLE_BAD, str_text(&text), 0, GAP);
+        str_release(&text);
+    }
+}
+
+/* Why Xids may be missing; only who asks why wants to know. */
+static void put_log(struct screen *s, const struct machine_sample *sample)
+{
+    enum reading_state state = sample->sources[MACHINE_KERNEL_LOG].state;
+    if (state != READING_KNOWN)
+        put_message(s, msg_make(N_("the kernel log, {0}: only the Xids that NVML tells of are shown"),
+                                value_term(reading_state_meaning(state))));
+}
+
 static void put_stuck(struct screen *s, const struct machine_sample *sample)
 {
     for (int i = 0; i < MACHINE_SOURCES; i++) {
@@ -415,6 +435,7 @@ void machine_text(struct screen *s, const struct machine_sample *sample)
         str_puts(&s->text, str_text(&notes.text));
         screen_release(&notes);
     }
+    put_events(s, sample, "");
     put_stuck(s, sample);
 }
 
@@ -451,6 +472,8 @@ void machine_text_fields(struct screen *s, const struct machine_sample *sample,
     }
     if (sample->devices.count == 0)
         put_nothing(s, sample);
+    put_events(s, sample, "");
+    put_log(s, sample);
     put_stuck(s, sample);
 }
 
@@ -507,6 +530,11 @@ void machine_text_line(struct screen *s, const struct machine_sample *sample, bo
         for (int i = 0; i < COLUMNS; i++)
             str_release(&cells[i]);
     }
+    struct str moment = {0};
+    add_moment(&moment, sample->time_unix_ns);
+    str_puts(&moment, "  ");
+    put_events(s, sample, str_text(&moment));
+    str_release(&moment);
     if (sample->devices.count == 0 && header)
         put_nothing(s, sample);
 }

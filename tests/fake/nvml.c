@@ -12,7 +12,9 @@
  * FAKE_NVML_GPUS=N                             how many, on buses 3b, 3c, … (default: 1)
  * FAKE_NVML_BACK                               a lost GPU is there again when the library was opened anew
  * FAKE_NVML_PROCESSES=PID:MIB:SM,…             on the first GPU (default: none); SM in percent, - no sample
- * FAKE_NVML_MIG=N                              instances of the first GPU; processes are in the first one */
+ * FAKE_NVML_XIDS=FILE                          a code a line: lines that are added are events of the first
+ * GPU FAKE_NVML_MIG=N                              instances of the first GPU; processes are in the first one
+ */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +26,7 @@
 #define EXPORT    __attribute__((visibility("default")))
 #define FAKE_UUID "GPU-00000000-0000-0000-0000-000000000000"
 
-enum { LOST = 15, UNSUPPORTED = 3, INVALID = 2, NOT_FOUND = 6 };
+enum { LOST = 15, UNSUPPORTED = 3, INVALID = 2, NOT_FOUND = 6, TIMED_OUT = 10 };
 
 static long full_samples, openings;
 static long samples; /* counters grow by the sample, not by the clock: every run gives the same */
@@ -304,5 +306,31 @@ CALL(nvmlGpmMetricsGet, (struct nvml_gpm_metrics * get), false, {
         get->metrics[i].code = get->metrics[i].id == 11 ? UNSUPPORTED : NVML_OK;
         get->metrics[i].value = get->metrics[i].id == 13 ? 12345 : get->metrics[i].id + 0.5;
     }
+})
+
+/* Events: what FAKE_NVML_XIDS has beyond what was told. */
+static int event_set;
+CALL(nvmlEventSetCreate, (nvml_event_set * out), false, *out = (nvml_event_set)(void *)&event_set;)
+CALL(nvmlEventSetFree, (nvml_event_set set), false, (void)set;)
+CALL(nvmlDeviceGetSupportedEventTypes, (DEVICE, unsigned long long *types), true, UNUSED *types = 0x1b;)
+CALL(nvmlDeviceRegisterEvents, (DEVICE, unsigned long long types, nvml_event_set set), true,
+     { UNUSED if (types != 0x8 || set != (nvml_event_set)(void *)&event_set) return INVALID; })
+CALL(nvmlEventSetWait_v2, (nvml_event_set set, struct nvml_event *event, unsigned timeout_ms), false, {
+    static long told;
+    char line[32];
+    const char *path = getenv("FAKE_NVML_XIDS");
+    FILE *file = path ? fopen(path, "re") : NULL;
+    bool found = false;
+    (void)set;
+    (void)timeout_ms;
+    if (file && fseek(file, told, SEEK_SET) == 0 && fgets(line, sizeof line, file) && strchr(line, '\n')) {
+        told = ftell(file);
+        *event = (struct nvml_event){.device = gpu_at(0), .type = 0x8, .data = strtoull(line, NULL, 10)};
+        found = true;
+    }
+    if (file)
+        fclose(file);
+    if (!found)
+        return TIMED_OUT;
 })
 #endif

@@ -174,6 +174,80 @@ class Sample(unittest.TestCase):
         self.assertEqual(values["GPU 1 SMs with a warp"], [0.025] * 4)
         self.run_it("-o", path, "-f", "json", rc=2)
 
+    def watch(self, add, until, *arguments):
+        """Runs over a machine below a folder until a line fits, after add() was called with the first one there."""
+        os.makedirs(os.path.join(self.folder.name, "dev"), exist_ok=True)
+        log, xids = (os.path.join(self.folder.name, name) for name in ("dev/kmsg", "xids"))
+        for path, text in ((log, "6,1,10,-;NVRM: Xid (PCI:0000:3b:00): 79, pid=1, name=old, of before\n"), (xids, "")):
+            with open(path, "w", encoding="ascii") as file:
+                file.write(text)
+        process = subprocess.Popen((WARPLIGHT, "sample", "-i", "20ms", "--root", self.folder.name, *arguments),
+                                   env=self.environment(FAKE_NVML_XIDS=xids), stdout=subprocess.PIPE, text=True)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.kill)
+        lines = [process.stdout.readline()]
+        for path, text in add.items():
+            with open(os.path.join(self.folder.name, path), "a", encoding="ascii") as file:
+                file.write(text)
+        while not until(lines):
+            lines.append(process.stdout.readline())
+            self.assertTrue(lines[-1], "it has ended")
+        process.send_signal(signal.SIGINT)
+        lines += process.communicate(timeout=ENOUGH)[0].splitlines()
+        return lines
+
+    def events(self, add, count=1):
+        def seen(lines):
+            return sum(len(json.loads(line)["events"]) for line in lines) >= count
+
+        return [event for line in self.watch(add, seen, "-f", "json") for event in json.loads(line)["events"]]
+
+    def test_an_xid_of_nvml_is_an_event(self):
+        (event,) = self.events({"xids": "31\n"})
+        self.assertEqual((event["xid"], event["count"], event["device_id"], event["pci_bus_id"], event["told_by"]),
+                         (31, 1, 0, "0000:3b:00.0", ["nvml"]))
+        self.assertIn("memory", event["meaning"])
+        self.assertGreater(event["time_unix_ns"], 1 << 60)
+
+    def test_an_xid_of_the_kernel_log_is_an_event_unless_it_is_old(self):
+        line = "3,9,20,-;NVRM: Xid (PCI:0000:3b:00): 13, pid=4711, name=python3, Graphics SM Warp Exception\033[1m"
+        other = "3,11,21,-;NVRM: Xid (PCI:0000:ff:00): 99999, of no GPU that is here"
+        events = self.events({"dev/kmsg": f"{line}\n SUBSYSTEM=pci\n{line}\n3,10,20,-;usb: Xid\n{other}\n"}, 2)
+        first, second = events
+        self.assertEqual((first["xid"], first["count"], first["process"], first["device_id"], first["told_by"]),
+                         (13, 2, "python3 (4711)", 0, ["kernel-log"]))
+        self.assertTrue(first["text"].startswith("NVRM: Xid (PCI:0000:3b:00): 13") and first["text"].isprintable())
+        self.assertEqual((second["xid"], second["device_id"], second["meaning"]), (99999, None, None))
+
+    def test_an_xid_that_both_tell_is_one(self):
+        line = "NVRM: Xid (PCI:0000:3b:00): 31, pid=1, name=a, MMU Fault"
+        events = self.events({"xids": "31\n43\n", "dev/kmsg": f"3,9,20,-;{line}\n3,10,21,-;{line.replace('31', '43')}\n"}, 2)
+        self.assertEqual(sorted(event["xid"] for event in events), [31, 43])
+
+    def test_events_have_csv_and_text(self):
+        lines = self.watch({"xids": "31\n"}, lambda lines: len(lines) > 1, "-f", "csv", "--rows", "events")
+        (row,) = csv.DictReader(lines)
+        self.assertEqual((row["xid"], row["device_id"], row["told_by_nvml"], row["told_by_kernel_log"]), ("31", "0", "1", "0"))
+        lines = self.watch({"xids": "31\n"}, lambda lines: "Xid" in lines[-1])
+        self.assertIn("GPU 0: Xid 31: ", " ".join("".join(lines).split()))
+
+    def test_events_are_marks_of_a_recording(self):
+        path, xids = (os.path.join(self.folder.name, name) for name in ("x.wlt", "xids"))
+        with open(xids, "w", encoding="ascii") as file:
+            file.write("31\n")
+        # An event of before the first sample is of the first.
+        self.run_it("-i", "10ms", "-n", "3", "-o", path, FAKE_NVML_XIDS=xids)
+        trace = path + ".json"
+        subprocess.run((WARPLIGHT, "export", "--format", "chrome", "-o", trace, path), env=self.environment(), check=True,
+                       capture_output=True)
+        with open(trace, encoding="utf-8") as file:
+            self.assertEqual(file.read().count("Xid 31: "), 1)
+
+    def test_a_kernel_log_that_is_not_there_is_said_so(self):
+        sources = {source["name"]: source["state"] for source in self.sample("--root", self.folder.name)["sources"]}
+        self.assertEqual(sources, {"NVML": "known", "DRM": "no-driver", "kernel log": "unsupported"})
+        self.assertIn("the kernel log, ", self.run_it("--why", "--root", self.folder.name))
+
     def test_beats_lie_on_a_grid(self):
         lines = self.sample("-i", "50ms", "-n", "9", "--no-processes")
         self.assertEqual(len(lines), 9)
