@@ -63,9 +63,7 @@ static void stop(struct kmsg_follow *f, enum reading_state why)
 
 static enum reading_state why_not(int code)
 {
-    return code == EPERM || code == EACCES ? READING_NO_PERMISSION
-           : code == ENOENT                ? READING_UNSUPPORTED
-                                           : READING_FAILED;
+    return code == EPERM || code == EACCES ? READING_NO_PERMISSION : READING_UNSUPPORTED;
 }
 
 void kmsg_follow_open(struct kmsg_follow *f, const char *path)
@@ -77,7 +75,7 @@ void kmsg_follow_open(struct kmsg_follow *f, const char *path)
     else if (!is_log(f->fd))
         stop(f, READING_UNSUPPORTED);
     else if (lseek(f->fd, 0, SEEK_END) < 0)
-        stop(f, READING_FAILED);
+        stop(f, READING_UNSUPPORTED);
 }
 
 static void take_line(const char *line, size_t length, kmsg_line *take, void *context)
