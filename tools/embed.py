@@ -67,7 +67,7 @@ def terms(source, output):
     pathlib.Path(output).write_text("".join(out))
 
 
-NUMBERS = {"code", "confidence", "bit"}
+NUMBERS = {"code", "confidence", "bit", "reg"}
 
 
 def table(name, source, output):

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyze/nvlink.h"
 #include "base/i18n.h"
 #include "know/know.h"
 
@@ -37,15 +38,23 @@ static enum check_status status_of(const char *name)
     return strcmp(name, "ok") == 0 ? CHECK_OK : strcmp(name, "warn") == 0 ? CHECK_WARN : CHECK_FAIL;
 }
 
+/* What a line says beyond its code. */
+static struct words detail_words(struct diagnosis *d, const char *id, const char *line)
+{
+    if (strcmp(id, "xid-74") == 0)
+        return nvlink_words(d, line);
+    const struct know_detail *detail = know_detail_find(id, line, strlen(line));
+    return detail ? table_words(d, detail->en, detail->zh) : (struct words){NULL, NULL};
+}
+
 /* The meaning of the code, and what the lines that are kept say beyond it. */
 static struct words with_detail(struct diagnosis *d, struct words meaning, const struct sighting *sighting)
 {
-    const struct know_detail *detail = NULL;
-    for (int i = 0; i < sighting->place_count && !detail; i++)
-        detail = know_detail_find(sighting->id, sighting->places[i].text, strlen(sighting->places[i].text));
-    if (!detail)
+    struct words more = {NULL, NULL};
+    for (int i = 0; i < sighting->place_count && !more.plain; i++)
+        more = detail_words(d, sighting->id, sighting->places[i].text);
+    if (!more.plain)
         return meaning;
-    struct words more = table_words(d, detail->en, detail->zh);
     if (!meaning.plain)
         return more;
     return (struct words){diagnosis_words(d, "%s %s", meaning.plain, more.plain).plain,
@@ -237,6 +246,17 @@ static void add_unknown(struct diagnosis *d)
         d, N_("Give it the kernel log (sudo dmesg), nvidia-smi -q, or the program's message."));
     vec_each (&d->sources, source)
         diagnosis_evidence(d, check, source->where, source->text);
+}
+
+void diagnose_unread(struct diagnosis *d, const struct err *why)
+{
+    struct check *check = find_check(d, "input-unread");
+    if (!check) {
+        check = diagnosis_check(d, "input-unread", CHECK_UNKNOWN, NAN);
+        check->title =
+            diagnosis_words(d, N_("Some of the files could not be read: the answer is that of the rest"));
+    }
+    diagnosis_evidence(d, check, diagnosis_text(d, why->where), diagnosis_text(d, why->what));
 }
 
 void diagnose_logbook(struct diagnosis *d, const struct logbook *book)

@@ -2,6 +2,7 @@
 #ifndef WARPLIGHT_ANALYZE_DIAGNOSE_H
 #define WARPLIGHT_ANALYZE_DIAGNOSE_H
 
+#include "base/err.h"
 #include "model/diagnosis.h"
 #include "model/logbook.h"
 
@@ -9,5 +10,7 @@
  * together; what another one explains gets none, its lines go to that one's evidence), and the sources. The
  * checks come out sorted. */
 void diagnose_logbook(struct diagnosis *d, const struct logbook *book);
+/* Adds that a file could not be read, and why; before diagnose_logbook(), which sorts. */
+void diagnose_unread(struct diagnosis *d, const struct err *why);
 
 #endif

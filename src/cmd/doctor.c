@@ -49,12 +49,19 @@ static void print(const struct cli *cli, FILE *out, const struct diagnosis *d, i
     screen_release(&s);
 }
 
-static int diagnose_files(struct diagnosis *d, struct logbook *book, const struct cli *cli, struct err *err)
+/* A file that cannot be read is part of the answer, as long as another one can; *unread counts them. */
+static int diagnose_files(struct diagnosis *d, struct logbook *book, const struct cli *cli, int *unread,
+                          struct err *err)
 {
     for (int i = 0; i < cli->operand_count; i++) {
-        int rc = logs_read(book, cli->operands[i], err);
-        if (rc < 0)
-            return rc;
+        struct err why = {0};
+        if (logs_read(book, cli->operands[i], &why) == 0)
+            continue;
+        diagnose_unread(d, &why);
+        if (++*unread == 1 && err)
+            *err = why;
+        if (*unread == cli->operand_count)
+            return err ? (int)err->code : ERR_INPUT;
     }
     diagnose_logbook(d, book);
     return 0;
@@ -81,7 +88,9 @@ static int run_doctor(struct cli *cli, const void *values, struct err *err)
     struct logbook book = {0};
     FILE *out = NULL;
     bool live = cli->operand_count == 0 || cli->dashes == 0 || args->pid != UNKNOWN;
-    int rc = live ? diagnose_machine(&d, &book, cli, args, err) : diagnose_files(&d, &book, cli, err);
+    int unread = 0;
+    int rc =
+        live ? diagnose_machine(&d, &book, cli, args, err) : diagnose_files(&d, &book, cli, &unread, err);
     if (rc == 0 && args->redact)
         redact_diagnosis(&d, book.hosts.at, book.hosts.count);
     if (rc == 0)
@@ -90,8 +99,8 @@ static int run_doctor(struct cli *cli, const void *values, struct err *err)
         print(cli, out, &d, args->format);
         rc = close_output(out, args->output, err);
     }
-    if (rc == 0 && diagnosis_count(&d, CHECK_FAIL) > 0)
-        rc = EXIT_FAILURE_FOUND;
+    if (rc == 0)
+        rc = diagnosis_count(&d, CHECK_FAIL) > 0 ? EXIT_FAILURE_FOUND : unread > 0 ? -ERR_INPUT : 0;
     diagnosis_release(&d);
     logbook_release(&book);
     return rc;
@@ -118,15 +127,15 @@ const struct command command_doctor = {
     .name = "doctor",
     .synopsis = N_("[FILE… | -- PROGRAM]"),
     .summary = N_("say what is wrong with the GPUs of this machine, or in logs"),
-    .description =
-        N_("Without FILE looks at this machine: its GPUs, drivers, libraries and limits, and what of them "
-           "keeps a program from a GPU; as any user, within a second, and without waking a GPU. After '--' a "
-           "PROGRAM is named, which is looked at and not started. Of FILEs reads what people paste: kernel "
-           "logs and journals with Xid errors, nvidia-smi (the table, -q as "
-           "text and XML, --query-gpu, dmon), nvidia-bug-report.log, messages of CUDA, PyTorch and NCCL, "
-           "kubectl describe, chrome://gpu, GPU-Z and Afterburner logs, in any mixture; '-' is standard "
-           "input. Says what "
-           "is the cause and what only follows from it, shows the lines that prove it, and what to do."),
+    .description = N_(
+        "Without FILE looks at this machine: its GPUs, drivers, libraries and limits, and what of them "
+        "keeps a program from a GPU; as any user, within a second, and without waking a GPU. After '--' a "
+        "PROGRAM is named, which is looked at and not started. Of FILEs reads what people paste: kernel "
+        "logs and journals with Xid errors, nvidia-smi (the table, -q as "
+        "text and XML, --query-gpu, dmon, pmon), nvidia-bug-report.log, messages of CUDA, PyTorch and NCCL, "
+        "kubectl describe, chrome://gpu, GPU-Z and Afterburner logs, in any mixture; '-' is standard "
+        "input. Says what "
+        "is the cause and what only follows from it, shows the lines that prove it, and what to do."),
     .options = options,
     .defaults = &defaults,
     .defaults_size = sizeof(struct doctor_args),

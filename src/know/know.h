@@ -35,6 +35,13 @@ struct know_detail {
     const char *pattern, *en, *zh, *source, *date;
 };
 
+/* Bits of the registers that Xid 74 prints after the number of a link, in the order of what counts most. */
+struct know_nvlink {
+    int64_t reg; /* 1: the first */
+    int64_t bit;
+    const char *en, *zh, *source, *date;
+};
+
 /* NVSwitch errors. */
 struct know_sxid {
     int64_t code;
@@ -92,6 +99,7 @@ struct know_cc {
 extern const struct know_action know_actions[];
 extern const struct know_xid know_xids[];
 extern const struct know_detail know_details[];
+extern const struct know_nvlink know_nvlinks[];
 extern const struct know_sxid know_sxids[];
 extern const struct know_sign know_signs[];
 extern const struct know_smi know_smis[];
@@ -99,8 +107,8 @@ extern const struct know_throttle know_throttles[];
 extern const struct know_error know_errors[];
 extern const struct know_cuda know_cudas[];
 extern const struct know_cc know_ccs[];
-extern const size_t know_action_count, know_xid_count, know_detail_count, know_sxid_count, know_sign_count,
-    know_smi_count, know_throttle_count, know_error_count, know_cuda_count, know_cc_count;
+extern const size_t know_action_count, know_xid_count, know_detail_count, know_nvlink_count, know_sxid_count,
+    know_sign_count, know_smi_count, know_throttle_count, know_error_count, know_cuda_count, know_cc_count;
 
 /* NULL: not in the table. */
 const struct know_action *know_action_find(const char *id);

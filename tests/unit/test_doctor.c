@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "analyze/diagnose.h"
+#include "analyze/nvlink.h"
+#include "import/logs/encoding.h"
 #include "import/logs/logs.h"
 #include "know/know.h"
 #include "model/redact.h"
@@ -47,6 +49,81 @@ static bool says(const struct diagnosis *d, const char *list)
         assert_true(check->evidence.count > 0);
     }
     return wanted == found;
+}
+
+/* The text in UTF-16, as PowerShell writes it (little endian), with a byte order mark or without. */
+static size_t widen(char *out, const char *text, bool big, bool mark)
+{
+    size_t length = 0;
+    if (mark) {
+        out[length++] = (char)(big ? 0xfe : 0xff);
+        out[length++] = (char)(big ? 0xff : 0xfe);
+    }
+    for (; *text; text++) {
+        out[length + !big] = 0;
+        out[length + big] = *text;
+        length += 2;
+    }
+    return length;
+}
+
+static void files_of_windows_are_read_as_well(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "[  1.5] NVRM: Xid (PCI:0000:3b:00): 79, pid=1, GPU has fallen off the bus.\r\n";
+    char wide[2 * sizeof text + 2];
+    for (int variant = 0; variant < 4; variant++) {
+        struct diagnosis d;
+        diagnose_text(&d, wide, widen(wide, text, variant & 1, variant & 2));
+        assert_true(says(&d, "xid-79"));
+        assert_string_equal(d.events.at[0].first, "1.5");
+        diagnosis_release(&d);
+    }
+    struct diagnosis d;
+    static const char marked[] = "\xef\xbb\xbf"
+                                 "NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.";
+    diagnose_text(&d, marked, sizeof marked - 1);
+    assert_true(says(&d, "xid-79"));
+    diagnosis_release(&d);
+}
+
+static void an_odd_byte_or_half_a_pair_of_utf16_is_no_character(void **state)
+{
+    (void)state;
+    struct encoding e;
+    struct str out = {0};
+    encoding_find(&e, "\xff\xfe", 2);
+    /* A pair (U+1F600) that pieces cut apart, a first half alone, a letter, an odd byte. */
+    static const char bytes[] = "\xff\xfe\x3d\xd8\x00\xde\x3d\xd8\x61\x00\x62";
+    for (size_t i = 0; i < sizeof bytes - 1; i++)
+        encoding_decode(&e, &out, bytes + i, 1);
+    assert_string_equal(str_text(&out), "\xf0\x9f\x98\x80\xef\xbf\xbd"
+                                        "a");
+    str_release(&out);
+}
+
+static void registers_of_an_nvlink_error_are_explained(void **state)
+{
+    (void)state;
+    static const char *const lines[][2] = {
+        {"link 5(0x20000, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0)", "Link 5, register 1, bits 17: check the seating"},
+        {"link 3(0x30, 0x0, 0x4, 0x0, 0x0, 0x0, 0x0)", "Link 3, register 1, bits 4, 5: a memory error"},
+        {"link 3(0x30, 0x0, 0x4, 0x0, 0x0, 0x0, 0x0)", "Link 3, register 3, bits 2: defective hardware"},
+        {"link 3(0x100000)", "register 1, bits 20: a consequence"},
+        {"link 3(0x40, 0x0, 0x8)", NULL},
+        {"link 3(0xfffffffffffffffff, 0x0)", NULL},
+        {"link 3", NULL},
+        {"", NULL},
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct diagnosis d = {0};
+        char line[200];
+        snprintf(line, sizeof line, "NVLink: fatal error detected on %s", lines[i][0]);
+        const char *said = nvlink_words(&d, line).plain;
+        assert_true(lines[i][1] ? said && strstr(said, lines[i][1]) : !said);
+        diagnosis_release(&d);
+    }
 }
 
 static bool right_diagnosis(const char *file, const char *expected)
@@ -302,6 +379,9 @@ static void tables_refer_to_what_is_there(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(files_of_windows_are_read_as_well),
+        cmocka_unit_test(an_odd_byte_or_half_a_pair_of_utf16_is_no_character),
+        cmocka_unit_test(registers_of_an_nvlink_error_are_explained),
         cmocka_unit_test(every_public_report_gets_the_diagnosis_that_its_reporter_needed),
         cmocka_unit_test(repeats_are_counted_with_first_and_last_time),
         cmocka_unit_test(an_event_long_after_another_is_no_consequence),

@@ -5,6 +5,7 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "import/logs/encoding.h"
 #include "import/logs/readers.h"
 
 enum { CHUNK = 64 * 1024, SNIFF = 4096 };
@@ -23,6 +24,7 @@ static const char *const kind_names[] = {
     [KIND_SMI_XML] = "nvidia-smi -q -x",
     [KIND_SMI_CSV] = "nvidia-smi --query-gpu",
     [KIND_SMI_DMON] = "nvidia-smi dmon",
+    [KIND_SMI_PMON] = "nvidia-smi pmon",
     [KIND_GPUZ] = "GPU-Z sensor log",
     [KIND_AFTERBURNER] = "MSI Afterburner log",
     [KIND_KUBE] = "kubectl describe",
@@ -96,33 +98,56 @@ static void describe(struct logs *logs, const struct splitter *s, const char *da
     str_release(&text);
 }
 
+/* Whether the head of the file is text; says how the file is written. */
+static bool find_text(struct encoding *encoding, const char *head, size_t length)
+{
+    struct encoding trial;
+    struct str text = {0};
+    encoding_find(encoding, head, length);
+    trial = *encoding;
+    encoding_decode(&trial, &text, head, length);
+    bool found = is_text(str_text(&text), text.len);
+    str_release(&text);
+    return found;
+}
+
+static int read_lines(struct logs *logs, struct splitter *s, struct stream *in, struct err *err)
+{
+    struct encoding encoding;
+    struct str text = {0};
+    char *chunk = mem_alloc(CHUNK);
+    int64_t got = stream_peek(in, chunk, SNIFF, err);
+    int rc = got < 0 ? (int)got : 0;
+    if (rc == 0 && !find_text(&encoding, chunk, (size_t)got))
+        rc = err_set(err, ERR_INPUT, stream_path(in), -1,
+                     _("doctor reads logs and output of nvidia-smi; 'warplight report' reads recordings"),
+                     _("this is no text"));
+    while (rc == 0 && (got = stream_read(in, chunk, CHUNK, err)) != 0) {
+        str_cut(&text, 0);
+        if (got > 0)
+            encoding_decode(&encoding, &text, chunk, (size_t)got);
+        split(s, logs, str_text(&text), text.len);
+        rc = got < 0 ? (int)got : 0;
+    }
+    if (rc == 0 && s->length > 0)
+        take_line(logs, s->text, s->length, ++s->number);
+    str_release(&text);
+    free(chunk);
+    return rc;
+}
+
 static int read_stream(struct logbook *book, struct stream *in, struct err *err)
 {
     struct logs *logs = mem_zalloc(1, sizeof *logs);
     struct splitter *s = mem_zalloc(1, sizeof *s);
-    char *chunk = mem_alloc(CHUNK);
-    int64_t got = stream_peek(in, chunk, SNIFF, err);
-    int rc = got < 0 ? (int)got : 0;
-    if (rc == 0 && !is_text(chunk, (size_t)got))
-        rc = err_set(err, ERR_INPUT, stream_path(in), -1,
-                     _("doctor reads logs and output of nvidia-smi; 'warplight report' reads recordings"),
-                     _("this is no text"));
     logs->book = book;
     logs->file = arena_text(&book->arena, stream_path(in), strlen(stream_path(in)));
     logs->source = book->sources.count;
     logs->index = sign_index_new();
-    while (rc == 0 && (got = stream_read(in, chunk, CHUNK, err)) != 0) {
-        if (got < 0)
-            rc = (int)got;
-        else
-            split(s, logs, chunk, (size_t)got);
-    }
-    if (rc == 0 && s->length > 0)
-        take_line(logs, s->text, s->length, ++s->number);
+    int rc = read_lines(logs, s, in, err);
     if (rc == 0)
         describe(logs, s, stream_damage(in));
     sign_index_free(logs->index);
-    free(chunk);
     free(s);
     free(logs);
     return rc;

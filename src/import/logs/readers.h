@@ -35,7 +35,7 @@ struct smi_value {
 
 /* Where readers of nvidia-smi are. */
 struct smi_state {
-    enum { SMI_NONE, SMI_TEXT, SMI_XML, SMI_CSV, SMI_DMON, SMI_GPUZ, SMI_AFTERBURNER } mode;
+    enum { SMI_NONE, SMI_TEXT, SMI_XML, SMI_CSV, SMI_DMON, SMI_PMON, SMI_GPUZ, SMI_AFTERBURNER } mode;
     char device[64];
     struct {
         int indent;
@@ -47,6 +47,7 @@ struct smi_state {
     char columns[SMI_COLUMNS][48];
     int column_count;
     bool had_power[SMI_GPUS]; /* dmon */
+    char worker[64];          /* pmon: the GPU and process of the row before, if that computed */
 };
 
 struct kube_state {
@@ -71,6 +72,7 @@ enum log_kind {
     KIND_SMI_XML,
     KIND_SMI_CSV,
     KIND_SMI_DMON,
+    KIND_SMI_PMON,
     KIND_GPUZ,
     KIND_AFTERBURNER,
     KIND_KUBE,
@@ -97,7 +99,7 @@ void logs_signs(struct logs *logs, const struct log_line *line);
 /* PyTorch's account of memory when it ran out: whether enough lay there in pieces. */
 void logs_oom(struct logs *logs, const struct log_line *line);
 
-/* Rows of values: CSV of --query-gpu, dmon, GPU-Z. */
+/* Rows of values: CSV of --query-gpu, dmon, pmon, GPU-Z, MSI Afterburner. */
 void logs_smi_rows(struct logs *logs, const struct log_line *line);
 /* Judges one value by the table smi.tsv. */
 void smi_judge(struct logs *logs, const struct log_line *line, const char *path, const char *value);

@@ -1,6 +1,5 @@
-/* Rows of values over time: --query-gpu as CSV, dmon, the sensor logs of GPU-Z and MSI
- * Afterburner. The heading says what the columns
- * are; values go by smi.tsv. */
+/* Rows of values over time: --query-gpu as CSV, dmon, pmon, the sensor logs of GPU-Z and MSI Afterburner. The
+ * heading says what the columns are; values go by smi.tsv. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,6 +187,35 @@ static void dmon_row(struct logs *logs, const struct log_line *line)
     }
 }
 
+/* ---- pmon ---------------------------------------------------------------------------------------------- */
+
+/* Rows come by GPU, one a process: two of one GPU that follow each other and both compute share it. A
+ * percentage of '-' is a process that did nothing. */
+static void pmon_row(struct logs *logs, const struct log_line *line)
+{
+    enum { AT_WORK = 10 }; /* percent of the SMs' time */
+    struct cell cells[SMI_COLUMNS];
+    struct smi_state *smi = &logs->smi;
+    int count = split_blanks(line, cells), gpu = column(smi, "gpu"), pid = column(smi, "pid");
+    int type = column(smi, "type"), sm = column(smi, "sm");
+    char worker[sizeof smi->worker] = "", busy[16];
+    if (gpu < 0 || pid < 0 || type < 0 || sm < 0 || gpu >= count || pid >= count || type >= count ||
+        sm >= count || *cells[gpu].at < '0' || *cells[gpu].at > '9') {
+        smi->mode = SMI_NONE;
+        return;
+    }
+    text_of(busy, sizeof busy, cells[sm]);
+    if (memchr(cells[type].at, 'C', cells[type].length) && strtol(busy, NULL, 10) >= AT_WORK)
+        snprintf(worker, sizeof worker, "%.*s %.*s", (int)(cells[gpu].length < 8 ? cells[gpu].length : 8),
+                 cells[gpu].at, (int)(cells[pid].length < 20 ? cells[pid].length : 20), cells[pid].at);
+    size_t same = strcspn(worker, " ") + 1; /* the GPU */
+    if (*worker && strncmp(worker, smi->worker, same) == 0 && strcmp(worker, smi->worker) != 0) {
+        snprintf(smi->device, sizeof smi->device, "GPU %.*s", (int)same - 1, worker);
+        logs_add_sign(logs, line, "gpu-shared", smi->device, NULL);
+    }
+    memcpy(smi->worker, worker, sizeof worker);
+}
+
 /* ---- GPU-Z --------------------------------------------------------------------------------------------- */
 
 /* PerfCap Reason is a sum of 1 power, 2 heat, 4 and 8 voltage, 16 utilisation. */
@@ -247,7 +275,9 @@ void logs_smi_rows(struct logs *logs, const struct log_line *line)
             heads |= cells[i].length == 3 && memcmp(cells[i].at, "gpu", 3) == 0;
             is_pmon |= cells[i].length == 3 && memcmp(cells[i].at, "pid", 3) == 0;
         }
-        if (heads && !is_pmon) {
+        if (heads && is_pmon) {
+            take_heading(logs, cells, count, SMI_PMON, KIND_SMI_PMON);
+        } else if (heads) {
             bool had[SMI_GPUS]; /* the heading repeats every screen */
             memcpy(had, smi->had_power, sizeof had);
             bool goes_on = smi->mode == SMI_DMON;
@@ -281,6 +311,9 @@ void logs_smi_rows(struct logs *logs, const struct log_line *line)
         break;
     case SMI_DMON:
         dmon_row(logs, line);
+        break;
+    case SMI_PMON:
+        pmon_row(logs, line);
         break;
     case SMI_GPUZ:
         gpuz_row(logs, line);
