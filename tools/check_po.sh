@@ -7,6 +7,7 @@ fresh=$(mktemp -d)
 trap 'rm -rf "$fresh"' EXIT
 find src -name '*.[ch]' | LC_ALL=C sort >"$fresh/files"
 xgettext --files-from="$fresh/files" --output="$fresh/pot" --from-code=UTF-8 --language=C --keyword=_ --keyword=N_ --flag=N_:1:no-c-format \
+    --keyword=NP_:1,2 --flag=NP_:1:no-c-format --flag=NP_:2:no-c-format \
     --no-wrap --package-name=warplight
 status=0
 for po in po/*.po; do

@@ -10,18 +10,21 @@ def entries(path):
     texts, current = {}, None
     for line in open(path, encoding="utf-8"):
         line = line.strip()
-        match = re.match(r'(msgid|msgstr) (".*")$', line)
+        match = re.match(r'(msgid|msgid_plural|msgstr)(?:\[0\])? (".*")$', line)
         if match:
             current = match[1]
             if current == "msgid":
-                if "msgstr" in texts:
-                    yield texts["msgid"], texts["msgstr"]
+                yield from pairs(texts)
                 texts = {}
             texts[current] = ast.literal_eval(match[2])
         elif line.startswith('"') and current:
             texts[current] += ast.literal_eval(line)
+    yield from pairs(texts)
+
+
+def pairs(texts):
     if "msgstr" in texts:
-        yield texts["msgid"], texts["msgstr"]
+        yield from ((texts[key], texts["msgstr"]) for key in ("msgid", "msgid_plural") if key in texts)
 
 
 def placeholders(text):

@@ -171,11 +171,21 @@ void value_render(struct str *out, const struct value *value, int translate, int
     }
 }
 
+static const char *sentence(const struct msg *msg, int translate)
+{
+    if (!msg->one)
+        return translate ? i18n_text(msg->format) : msg->format;
+    int64_t number = msg->values[msg->number].i;
+    if (translate)
+        return i18n_plural(msg->one, msg->format, number);
+    return number == 1 ? msg->one : msg->format;
+}
+
 void msg_render(struct str *out, const struct msg *msg, int translate, int64_t origin_ns)
 {
     if (!msg->format)
         return;
-    const char *p = translate ? i18n_text(msg->format) : msg->format;
+    const char *p = sentence(msg, translate);
     while (*p) {
         if (p[0] == '{' && p[1] >= '0' && p[1] < '0' + MSG_VALUES && p[2] == '}') {
             value_render(out, &msg->values[p[1] - '0'], translate, origin_ns);

@@ -38,6 +38,8 @@ enum { MSG_VALUES = 8 };
 
 struct msg {
     const char *format; /* NULL: empty */
+    const char *one;    /* instead, where values[number] is 1; NULL: the same for all numbers */
+    int number;
     struct value values[MSG_VALUES];
 };
 
@@ -88,6 +90,10 @@ static inline struct value value_kernel(const char *s)
 
 /* msg_make("{0} of {1}", value_ns(x), value_ns(y)) */
 #define msg_make(format_, ...) ((struct msg){.format = (format_), .values = {__VA_ARGS__}})
+/* msg_make_n(0, NP_("{0} copy", "{0} copies"), value_count(n)): value 0 decides. */
+#define msg_make_n(number_, forms, ...) msg_make_n_(number_, forms, __VA_ARGS__)
+#define msg_make_n_(number_, one_, many_, ...)                                                               \
+    ((struct msg){.format = (many_), .one = (one_), .number = (number_), .values = {__VA_ARGS__}})
 
 /* Appends the sentence to out. translate: through i18n, with translated terms; else English. origin_ns is the
  * moment that VALUE_TIME counts from. */

@@ -166,6 +166,7 @@ struct step_row {
     int64_t ops;
     bool outlier;
     enum account outlier_cause; /* the account that grew most against the median step */
+    int64_t outlier_cause_ns;   /* by so much, at most outlier_excess_ns */
     int64_t outlier_excess_ns;
 };
 

@@ -366,19 +366,18 @@ static void book_idle(struct step_ledger *ledger, const struct report *report, u
 }
 
 /* The account that grew most against its median over all steps. */
-static enum account grown_account(const struct step_ledger *ledger, const int64_t median[ACCOUNT_COUNT],
-                                  size_t step)
+static void blame(const struct step_ledger *ledger, const int64_t median[ACCOUNT_COUNT], size_t step)
 {
-    enum account grown = IDLE_UNKNOWN;
-    int64_t most = 0;
+    struct step_row *row = &ledger->steps->rows.at[step];
+    row->outlier_cause = IDLE_UNKNOWN;
     for (enum account a = 0; a < ACCOUNT_COUNT; a++) {
         int64_t more = ledger->ns[(size_t)a * ledger->steps->rows.count + step] - median[a];
-        if (more > most) {
-            most = more;
-            grown = a;
+        if (more > row->outlier_cause_ns) {
+            row->outlier_cause_ns = more;
+            row->outlier_cause = a;
         }
     }
-    return grown;
+    row->outlier_cause_ns = min_ns(row->outlier_cause_ns, row->outlier_excess_ns);
 }
 
 static void mark_outliers(struct step_ledger *ledger)
@@ -403,8 +402,8 @@ static void mark_outliers(struct step_ledger *ledger)
         row->outlier = row->end - row->start > limit;
         if (!row->outlier)
             continue;
-        row->outlier_cause = grown_account(ledger, median, i);
         row->outlier_excess_ns = row->end - row->start - steps->median_ns;
+        blame(ledger, median, i);
     }
     free(column);
 }

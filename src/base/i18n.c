@@ -104,3 +104,10 @@ const char *i18n_text(const char *msgid)
 {
     return chosen == LANG_ZH && *msgid ? look_up(msgid) : msgid;
 }
+
+/* In a catalogue both forms are one original, of which the first comes first; Chinese has one translation. */
+const char *i18n_plural(const char *one, const char *many, int64_t number)
+{
+    const char *text = chosen == LANG_ZH ? look_up(one) : one;
+    return text != one ? text : number == 1 ? one : many;
+}

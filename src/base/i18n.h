@@ -5,6 +5,8 @@
 #ifndef WARPLIGHT_BASE_I18N_H
 #define WARPLIGHT_BASE_I18N_H
 
+#include <stdint.h>
+
 enum lang { LANG_EN, LANG_ZH };
 
 /* Chooses as gettext does, after WARPLIGHT_LANG: the locale is LC_ALL, LC_MESSAGES or LANG, whichever is set
@@ -17,7 +19,13 @@ enum lang i18n_lang(void);
 /* Returns the translation in the chosen language, or msgid itself. */
 const char *i18n_text(const char *msgid) __attribute__((format_arg(1)));
 
+/* The same of a sentence with a number in it: one is what English says of 1. */
+const char *i18n_plural(const char *one, const char *many, int64_t number)
+    __attribute__((format_arg(1), format_arg(2)));
+
 #define _(msgid)  i18n_text(msgid)
 #define N_(msgid) msgid
+/* Both forms of a sentence, as two arguments. */
+#define NP_(one, many) one, many
 
 #endif

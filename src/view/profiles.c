@@ -21,7 +21,7 @@ static void put_device(struct screen *s, const struct report *report)
     if (device != NONE) {
         const struct device *d = &run->devices.at[device];
         text_value(&text, value_text(d->name ? run_text(run, d->name) : _("unknown model")), report);
-        if (d->cc_major > 0)
+        if (d->cc_major > 0 && d->vendor != VENDOR_AMD)
             str_addf(&text, " · cc %d.%d", d->cc_major, d->cc_minor);
         if (d->sm_count > 0)
             str_addf(&text, " · %d SMs", d->sm_count);

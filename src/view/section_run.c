@@ -22,7 +22,7 @@ static void get_compute_capability(const struct report *report, const void *row,
 {
     (void)report;
     const struct device *d = row;
-    if (d->cc_major > 0)
+    if (d->cc_major > 0 && d->vendor != VENDOR_AMD)
         *cell = (struct cell){CELL_VERSION, {.version = {d->cc_major, d->cc_minor}}};
 }
 

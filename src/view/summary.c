@@ -21,13 +21,14 @@ enum {
 /* Accounts below this share of the wall time are one line together. */
 static const double least_share = 0.005;
 
-/* "NVIDIA H200 · cc 9.0 · 132 SMs", as far as it is known. */
+/* "NVIDIA H200 · cc 9.0 · 132 SMs", as far as it is known. What AMD's tools call compute capability is none.
+ */
 static void model(struct str *out, const struct report *report, const struct device_report *device)
 {
     const struct run *run = report->run;
     const struct device *d = &run->devices.at[device->device];
     text_value(out, value_text(d->name ? run_text(run, d->name) : _("unknown model")), report);
-    if (d->cc_major > 0)
+    if (d->cc_major > 0 && d->vendor != VENDOR_AMD)
         str_addf(out, " · cc %d.%d", d->cc_major, d->cc_minor);
     if (d->sm_count > 0)
         str_addf(out, d->vendor == VENDOR_AMD ? " · %d CUs" : " · %d SMs", d->sm_count);

@@ -86,6 +86,20 @@ static void translation_follows_the_chosen_language(void **state)
     assert_string_equal(i18n_text("compute"), "compute");
 }
 
+static void english_has_two_numbers_and_chinese_one(void **state)
+{
+    (void)state;
+    static const char one[] = "{0} overhead record", many[] = "{0} overhead records";
+    i18n_set(LANG_EN);
+    assert_string_equal(i18n_plural(one, many, 1), one);
+    assert_string_equal(i18n_plural(one, many, 0), many);
+    assert_string_equal(i18n_plural(one, many, 2), many);
+    i18n_set(LANG_ZH);
+    assert_string_equal(i18n_plural(one, many, 1), i18n_plural(one, many, 2));
+    assert_string_not_equal(i18n_plural(one, many, 1), one);
+    i18n_set(LANG_EN);
+}
+
 static void unknown_texts_and_the_empty_text_stay_as_they_are(void **state)
 {
     (void)state;
@@ -106,6 +120,7 @@ int main(void)
         cmocka_unit_test(lc_all_goes_before_lc_messages_before_lang),
         cmocka_unit_test(language_list_is_obeyed_except_in_the_c_locale),
         cmocka_unit_test(translation_follows_the_chosen_language),
+        cmocka_unit_test(english_has_two_numbers_and_chinese_one),
         cmocka_unit_test(unknown_texts_and_the_empty_text_stay_as_they_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

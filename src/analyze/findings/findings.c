@@ -147,32 +147,49 @@ static struct msg culprit_message(struct report *report, const struct culprit_ro
     struct value total = value_ns(c->total_ns), count = value_count(c->count),
                  longest = value_ns(c->longest_ns);
     if (*frame && *call)
-        return msg_make(N_("{0} in {1} stretches (longest {2}) inside {3}, called from {4}"), total, count,
-                        longest, value_text(call), value_text(frame));
+        return msg_make_n(1,
+                          NP_("{0} in {1} stretch (longest {2}) inside {3}, called from {4}",
+                              "{0} in {1} stretches (longest {2}) inside {3}, called from {4}"),
+                          total, count, longest, value_text(call), value_text(frame));
     const char *inside = run_text(report->run, c->inside.value);
     if (*frame && *inside)
-        return msg_make(N_("{0} in {1} stretches (longest {2}) in {3}, mostly inside {4}"), total, count,
-                        longest, value_text(frame), value_text(inside));
+        return msg_make_n(1,
+                          NP_("{0} in {1} stretch (longest {2}) in {3}, mostly inside {4}",
+                              "{0} in {1} stretches (longest {2}) in {3}, mostly inside {4}"),
+                          total, count, longest, value_text(frame), value_text(inside));
     if (*frame)
-        return msg_make(N_("{0} in {1} stretches (longest {2}) in {3}"), total, count, longest,
-                        value_text(frame));
+        return msg_make_n(
+            1, NP_("{0} in {1} stretch (longest {2}) in {3}", "{0} in {1} stretches (longest {2}) in {3}"),
+            total, count, longest, value_text(frame));
     if (*call && *operator_)
-        return msg_make(N_("{0} in {1} stretches (longest {2}) inside {3}, called by {4}"), total, count,
-                        longest, value_text(call), value_text(operator_));
+        return msg_make_n(1,
+                          NP_("{0} in {1} stretch (longest {2}) inside {3}, called by {4}",
+                              "{0} in {1} stretches (longest {2}) inside {3}, called by {4}"),
+                          total, count, longest, value_text(call), value_text(operator_));
     if (*call && c->annotation)
-        return msg_make(N_("{0} in {1} stretches (longest {2}) inside {3}, within “{4}”"), total, count,
-                        longest, value_text(call), value_text(c->annotation));
+        return msg_make_n(1,
+                          NP_("{0} in {1} stretch (longest {2}) inside {3}, within “{4}”",
+                              "{0} in {1} stretches (longest {2}) inside {3}, within “{4}”"),
+                          total, count, longest, value_text(call), value_text(c->annotation));
     if (*call)
-        return msg_make(N_("{0} in {1} stretches (longest {2}) inside {3}"), total, count, longest,
-                        value_text(call));
+        return msg_make_n(1,
+                          NP_("{0} in {1} stretch (longest {2}) inside {3}",
+                              "{0} in {1} stretches (longest {2}) inside {3}"),
+                          total, count, longest, value_text(call));
     if (*operator_)
-        return msg_make(N_("{0} in {1} stretches (longest {2}) inside operator {3}"), total, count, longest,
-                        value_text(operator_));
+        return msg_make_n(1,
+                          NP_("{0} in {1} stretch (longest {2}) inside operator {3}",
+                              "{0} in {1} stretches (longest {2}) inside operator {3}"),
+                          total, count, longest, value_text(operator_));
     if (c->annotation)
-        return msg_make(N_("{0} in {1} stretches (longest {2}) within “{3}”, outside any operator"), total,
-                        count, longest, value_text(c->annotation));
-    return msg_make(N_("{0} in {1} stretches (longest {2}) in code that the recording does not name"), total,
-                    count, longest);
+        return msg_make_n(1,
+                          NP_("{0} in {1} stretch (longest {2}) within “{3}”, outside any operator",
+                              "{0} in {1} stretches (longest {2}) within “{3}”, outside any operator"),
+                          total, count, longest, value_text(c->annotation));
+    return msg_make_n(1,
+                      NP_("{0} in {1} stretch (longest {2}) in code that the recording does not name",
+                          "{0} in {1} stretches (longest {2}) in code that the recording does not name"),
+                      total, count, longest);
 }
 
 /* Whether culprit_message() would name the same place for both: of a frame it names no operator, of an

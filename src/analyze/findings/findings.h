@@ -33,6 +33,8 @@ double ratio(int64_t part, int64_t whole);
 bool matters(const struct finder *f, int64_t ns);
 
 void find_idle(struct finder *f);
+/* The finding that find_idle() made of this account; NULL. */
+struct finding *idle_finding(const struct finder *f, enum account cause);
 void find_transfer(struct finder *f);
 void find_kernel(struct finder *f);
 void find_scale(struct finder *f);

@@ -1,4 +1,6 @@
 /* Findings about idle time: one per cause, straight from the ledger; the culprits are the evidence. */
+#include <string.h>
+
 #include "base/i18n.h"
 
 #include "analyze/findings/findings.h"
@@ -70,8 +72,17 @@ void find_idle(struct finder *f)
         if (!matters(f, lost))
             continue;
         struct finding *finding = finding_add(f, rule->id, lost, rule->low, rule->high, rule->confidence);
-        finding->title = (struct msg){rule->title, {value_ratio(ratio(lost, f->wall_ns)), value_ns(lost)}};
+        finding->title = msg_make(rule->title, value_ratio(ratio(lost, f->wall_ns)), value_ns(lost));
         finding_culprits(f, finding, rule->cause, 3);
         finding->action = (struct msg){.format = rule->action};
     }
+}
+
+struct finding *idle_finding(const struct finder *f, enum account cause)
+{
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        vec_each (&f->report->findings, finding)
+            if (rules[i].cause == cause && strcmp(finding->id, rules[i].id) == 0)
+                return finding;
+    return NULL;
 }

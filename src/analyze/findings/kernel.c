@@ -21,9 +21,11 @@ static const struct device *first_device(const struct finder *f)
 
 static struct msg kernel_evidence(const struct finder *f, const struct kernel_row *k)
 {
-    return msg_make(N_("{0}: {1} launches, {2} in all ({3} of busy time), median {4}"),
-                    value_kernel(run_text(f->run, k->name)), value_count(k->count), value_ns(k->total_ns),
-                    value_ratio(k->busy_share_ratio), value_ns(k->median_ns));
+    return msg_make_n(1,
+                      NP_("{0}: {1} launch, {2} in all ({3} of busy time), median {4}",
+                          "{0}: {1} launches, {2} in all ({3} of busy time), median {4}"),
+                      value_kernel(run_text(f->run, k->name)), value_count(k->count), value_ns(k->total_ns),
+                      value_ratio(k->busy_share_ratio), value_ns(k->median_ns));
 }
 
 typedef bool kernel_test(const struct finder *f, const struct kernel_row *k);
@@ -198,8 +200,11 @@ static void find_too_short(struct finder *f)
         msg_make(N_("kernels of a few microseconds: {0} of the time ({1}) goes to getting from one to the "
                     "next"),
                  value_ratio(ratio(lost, f->wall_ns)), value_ns(lost));
-    finding_evidence(finding, msg_make(N_("{0} kernels shorter than {1}, {2} on average"), value_count(count),
-                                       value_ns(SHORT_KERNEL_NS), value_ns(total / count)));
+    finding_evidence(finding,
+                     msg_make_n(0,
+                                NP_("{0} kernel shorter than {1}, {2} on average",
+                                    "{0} kernels shorter than {1}, {2} on average"),
+                                value_count(count), value_ns(SHORT_KERNEL_NS), value_ns(total / count)));
     add_examples(f, finding, is_short);
     finding->action =
         msg_make(N_("fuse neighbouring kernels (torch.compile, a hand-written fused kernel), or process "
@@ -248,8 +253,11 @@ static void find_dominant(struct finder *f)
                                   value_ratio(k->busy_share_ratio), value_kernel(run_text(f->run, k->name)));
         finding_evidence(finding, kernel_evidence(f, k));
         if (!isnan(k->occupancy_ratio))
-            finding_evidence(finding, msg_make(N_("theoretical occupancy {0}, {1} launch configurations"),
-                                               value_ratio(k->occupancy_ratio), value_count(k->shape_count)));
+            finding_evidence(finding,
+                             msg_make_n(1,
+                                        NP_("theoretical occupancy {0}, {1} launch configuration",
+                                            "theoretical occupancy {0}, {1} launch configurations"),
+                                        value_ratio(k->occupancy_ratio), value_count(k->shape_count)));
         finding->action =
             msg_make(N_("look inside this kernel: memory access pattern first (coalescing, strided or "
                         "transposed reads), then fusion with its neighbours"));

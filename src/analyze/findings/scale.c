@@ -5,13 +5,38 @@
 
 #include "analyze/findings/findings.h"
 
+/* What makes some steps longer than the others may be idle time that has a finding of its own: then they are
+ * that one's evidence, and the time is not explained twice. Says of which causes. */
+static void merge_into_idle(struct finder *f, const struct step_report *steps, bool merged[ACCOUNT_COUNT])
+{
+    for (int a = ACCOUNT_BUSY_COUNT; a < ACCOUNT_COUNT; a++) {
+        int64_t count = 0, ns = 0;
+        vec_each (&steps->rows, row) {
+            bool is_cause = row->outlier && row->outlier_cause == (enum account)a;
+            count += is_cause;
+            ns += is_cause ? row->outlier_cause_ns : 0;
+        }
+        struct finding *idle = matters(f, ns) ? idle_finding(f, (enum account)a) : NULL;
+        merged[a] = idle != NULL;
+        if (idle)
+            finding_evidence(
+                idle,
+                msg_make_n(0,
+                           NP_("{0} of {1} steps takes longer than the others because of it, by {2}",
+                               "{0} of {1} steps take longer than the others because of it, by {2} in all"),
+                           value_count(count), value_count(steps->count), value_ns(ns)));
+    }
+}
+
 static void find_step_imbalance(struct finder *f)
 {
     const struct step_report *steps = &f->report->steps;
+    bool merged[ACCOUNT_COUNT] = {false};
     int64_t excess = 0, outliers = 0;
     const struct step_row *worst = NULL;
+    merge_into_idle(f, steps, merged);
     vec_each (&steps->rows, row) {
-        if (!row->outlier)
+        if (!row->outlier || merged[row->outlier_cause])
             continue;
         outliers++;
         excess += row->outlier_excess_ns;
@@ -21,8 +46,10 @@ static void find_step_imbalance(struct finder *f)
     if (!worst || !matters(f, excess))
         return;
     struct finding *finding = finding_add(f, "imbalance-steps", excess, 0.0, 0.9, 0.7);
-    finding->title = msg_make(N_("{0} of {1} steps take longer than the others, by {2} in all"),
-                              value_count(outliers), value_count(steps->count), value_ns(excess));
+    finding->title = msg_make_n(0,
+                                NP_("{0} of {1} steps takes longer than the others, by {2}",
+                                    "{0} of {1} steps take longer than the others, by {2} in all"),
+                                value_count(outliers), value_count(steps->count), value_ns(excess));
     finding_evidence(finding, msg_make(N_("median step {0}, longest {1}"), value_ns(steps->median_ns),
                                        value_ns(steps->max_ns)));
     finding_evidence(finding, msg_make(N_("the worst one, at {0}, spends {1} more, most of it: {2}"),
@@ -71,9 +98,11 @@ static void find_exposed_comm(struct finder *f)
     vec_each (&f->report->comms, row) {
         if (left-- > 0)
             finding_evidence(finding,
-                             msg_make(N_("{0}: {1} times, {2} in all, {3} exposed"),
-                                      value_kernel(run_text(f->run, row->name)), value_count(row->count),
-                                      value_ns(row->total_ns), value_ns(row->exposed_ns)));
+                             msg_make_n(1,
+                                        NP_("{0}: {1} time, {2} in all, {3} exposed",
+                                            "{0}: {1} times, {2} in all, {3} exposed"),
+                                        value_kernel(run_text(f->run, row->name)), value_count(row->count),
+                                        value_ns(row->total_ns), value_ns(row->exposed_ns)));
     }
     finding->action =
         msg_make(N_("overlap it with the backward pass (DDP bucket_cap_mb, FSDP prefetch), send less "

@@ -87,9 +87,11 @@ static void find_pageable(struct finder *f, const struct transfer *t, int64_t st
     finding->title =
         msg_make(N_("copies from pageable host memory keep the GPU waiting {0} of the time ({1})"),
                  value_ratio(ratio(lost, f->wall_ns)), value_ns(lost));
-    finding_evidence(finding, msg_make(N_("{0} copies, {1}, at {2} through the driver's staging buffer"),
-                                       value_count(t->pageable_count), value_bytes(t->pageable_bytes),
-                                       value_rate(rate)));
+    finding_evidence(finding, msg_make_n(0,
+                                         NP_("{0} copy, {1}, at {2} through the driver's staging buffer",
+                                             "{0} copies, {1}, at {2} through the driver's staging buffer"),
+                                         value_count(t->pageable_count), value_bytes(t->pageable_bytes),
+                                         value_rate(rate)));
     if (staging_ns > 0)
         finding_evidence(finding, msg_make(N_("the host was staging for {0} more while the GPU was idle"),
                                            value_ns(staging_ns)));
@@ -113,9 +115,11 @@ static void find_device_to_host(struct finder *f, const struct transfer *t, int6
                               value_ratio(ratio(lost, f->wall_ns)), value_ns(lost));
     double rate = t->total_ns > 0 ? (double)t->bytes * 1e9 / (double)t->total_ns : 0;
     finding_evidence(finding,
-                     msg_make(N_("{0} copies, {1}, at {2}, {3} of their time not hidden behind kernels"),
-                              value_count(t->count), value_bytes(t->bytes), value_rate(rate),
-                              value_ratio(ratio(t->exposed_ns, t->total_ns))));
+                     msg_make_n(0,
+                                NP_("{0} copy, {1}, at {2}, {3} of its time not hidden behind kernels",
+                                    "{0} copies, {1}, at {2}, {3} of their time not hidden behind kernels"),
+                                value_count(t->count), value_bytes(t->bytes), value_rate(rate),
+                                value_ratio(ratio(t->exposed_ns, t->total_ns))));
     if (t->pageable_count)
         finding_evidence(finding,
                          msg_make(N_("{0} of them into pageable memory: staged by the driver, and the "
@@ -152,10 +156,12 @@ static void find_not_overlapped(struct finder *f, const struct transfer *t)
     struct finding *finding = finding_add(f, "transfer-not-overlapped", lost, 0.5, 0.95, 0.85);
     finding->title = msg_make(N_("copies from pinned memory are exposed {0} of the time ({1})"),
                               value_ratio(ratio(lost, f->wall_ns)), value_ns(lost));
-    finding_evidence(finding, msg_make(N_("{0} copies, {1}; no kernel runs during {2} of their time"),
-                                       value_count(t->count - t->pageable_count),
-                                       value_bytes(t->bytes - t->pageable_bytes),
-                                       value_ratio(ratio(lost, t->total_ns - t->pageable_ns))));
+    finding_evidence(finding, msg_make_n(0,
+                                         NP_("{0} copy, {1}; no kernel runs during {2} of its time",
+                                             "{0} copies, {1}; no kernel runs during {2} of their time"),
+                                         value_count(t->count - t->pageable_count),
+                                         value_bytes(t->bytes - t->pageable_bytes),
+                                         value_ratio(ratio(lost, t->total_ns - t->pageable_ns))));
     finding->action =
         msg_make(N_("issue them on a second stream, one batch ahead, so that the copy engine works while "
                     "the SMs compute (non_blocking=True, Stream.wait_stream)"));
@@ -176,7 +182,8 @@ static void find_managed(struct finder *f)
     struct finding *finding = finding_add(f, "transfer-managed", total, 0.3, 0.95, 0.85);
     finding->title = msg_make(N_("managed memory migrates for {0} of the time ({1})"),
                               value_ratio(ratio(total, f->wall_ns)), value_ns(total));
-    finding_evidence(finding, msg_make(N_("{0} migrations, {1}"), value_count(count), value_bytes(bytes)));
+    finding_evidence(finding, msg_make_n(0, NP_("{0} migration, {1}", "{0} migrations, {1}"),
+                                         value_count(count), value_bytes(bytes)));
     finding->action =
         msg_make(N_("prefetch before use (cudaMemPrefetchAsync), advise where it lives (cudaMemAdvise), "
                     "or use plain device memory and explicit copies"));

@@ -22,27 +22,38 @@ static void find_lost_records(struct finder *f)
     int64_t all = ops + (int64_t)f->run->spans.count;
     finding->severity = bad * 20 > all || l->truncated_bytes ? SEVERITY_WARN : SEVERITY_INFO;
     finding->title =
-        bad > 0
-            ? msg_make(N_("the recording is incomplete: {0} records were lost or unusable"), value_count(bad))
+        bad > 0 ? msg_make_n(0,
+                             NP_("the recording is incomplete: {0} record was lost or unusable",
+                                 "the recording is incomplete: {0} records were lost or unusable"),
+                             value_count(bad))
         : l->truncated_bytes || !silent
             ? msg_make(N_("the recording is incomplete"))
             : msg_make(N_("the recording does not say why the GPU was idle {0} of the time ({1})"),
                        value_ratio(ratio(unexplained, f->wall_ns)), value_ns(unexplained));
     if (l->dropped)
-        finding_evidence(finding,
-                         msg_make(N_("{0} records dropped by the recording tool"), value_count(l->dropped)));
+        finding_evidence(finding, msg_make_n(0,
+                                             NP_("{0} record dropped by the recording tool",
+                                                 "{0} records dropped by the recording tool"),
+                                             value_count(l->dropped)));
     if (l->untimed)
-        finding_evidence(finding, msg_make(N_("{0} records without a usable time"), value_count(l->untimed)));
+        finding_evidence(
+            finding,
+            msg_make_n(0, NP_("{0} record without a usable time", "{0} records without a usable time"),
+                       value_count(l->untimed)));
     if (l->malformed)
-        finding_evidence(finding,
-                         msg_make(N_("{0} records that could not be understood"), value_count(l->malformed)));
+        finding_evidence(finding, msg_make_n(0,
+                                             NP_("{0} record that could not be understood",
+                                                 "{0} records that could not be understood"),
+                                             value_count(l->malformed)));
     if (l->truncated_bytes)
         finding_evidence(finding, msg_make(N_("the file ends early: {0} after the last complete record"),
                                            value_bytes(l->truncated_bytes)));
     if (partly_linked)
         finding_evidence(finding,
-                         msg_make(N_("{0} of {1} GPU operations have no launching call in the recording"),
-                                  value_count(l->unlinked), value_count(ops)));
+                         msg_make_n(0,
+                                    NP_("{0} of {1} GPU operations has no launching call in the recording",
+                                        "{0} of {1} GPU operations have no launching call in the recording"),
+                                    value_count(l->unlinked), value_count(ops)));
     finding->action =
         msg_make(N_("record fewer steps, or give the recording tool larger buffers; let the program end "
                     "normally so that the tool can write its file"));
@@ -62,8 +73,10 @@ static void find_no_gpu_records(struct finder *f)
         return;
     struct finding *finding = finding_add(f, "trust-lost-records", 0, 0, 0, 1.0);
     finding->severity = SEVERITY_CRITICAL;
-    finding->title =
-        msg_make(N_("{0} launches were recorded but no GPU activity at all"), value_count(launches));
+    finding->title = msg_make_n(0,
+                                NP_("{0} launch was recorded but no GPU activity at all",
+                                    "{0} launches were recorded but no GPU activity at all"),
+                                value_count(launches));
     finding->action = msg_make(
         N_("record again with GPU activity (ProfilerActivity.CUDA, nsys -t cuda); if it stays empty, another "
            "profiler holds CUPTI, or the tool lacks permission or a library that fits the driver"));
@@ -146,7 +159,8 @@ static void find_overhead(struct finder *f)
     finding->title =
         msg_make(N_("the recording tool and the driver's tracing took {0} ({1} of the wall time)"),
                  value_ns(sum), value_ratio(ratio(sum, f->wall_ns)));
-    finding_evidence(finding, msg_make(N_("{0} overhead records"), value_count(count)));
+    finding_evidence(finding,
+                     msg_make_n(0, NP_("{0} overhead record", "{0} overhead records"), value_count(count)));
     finding->action =
         msg_make(N_("treat short host times as upper bounds; record with fewer options (no stacks, no "
                     "shapes, no memory) to see what remains"));
