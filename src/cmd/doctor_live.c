@@ -69,7 +69,10 @@ static void ask_drivers(struct setup *s)
     const char *chosen = getenv("WARPLIGHT_NVML");
     if (*s->root && (!chosen || !*chosen))
         return;
-    struct machine *machine = machine_open(&(struct machine_options){.root = *s->root ? s->root : NULL});
+    const int64_t second = 1000000000;
+    bool is_started = s->has_persistence_daemon || s->owners.count > 0;
+    struct machine *machine = machine_open(&(struct machine_options){
+        .root = *s->root ? s->root : NULL, .stuck_ns = second, .may_start_gpus = !is_started});
     machine_sample_copy(&s->sample, machine_read(machine));
     machine_close(machine);
 }

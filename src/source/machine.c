@@ -24,6 +24,8 @@ static const int64_t millisecond = 1000000, second = 1000000000;
 /* How much longer than the deadline a worker that says nothing is kept, and the first one that opens a driver
  * may take. */
 enum { PATIENCE = 10 };
+enum { START_PATIENCE = 5 }; /* how much longer a driver may be stuck while it starts its GPUs: 1-3 s each */
+enum { LOOKS = 10 };         /* at a driver that may be stuck, in the time that makes it so */
 enum { RETRY_FIRST_S = 5, RETRY_MOST_S = 60 };
 
 struct rows { /* of one answer */
@@ -39,6 +41,8 @@ struct driver {
     int64_t asked_ns;                /* 0: owes no answer */
     int64_t retry_ns, retry_after_s; /* when the next worker may be started */
     bool has_answered;               /* this worker */
+    bool is_open;                    /* its library is, of this worker */
+    bool is_stuck;                   /* it hangs, as far as one can see */
     bool is_fresh;                   /* rows are of the last question */
     struct machine_source source;
     struct rows rows, coming;
@@ -47,7 +51,8 @@ struct driver {
 struct machine {
     struct driver_context context;
     char root[256], proc[264], sysfs[264];
-    int64_t deadline_ns, last_ns;
+    int64_t deadline_ns, stuck_ns, last_ns;
+    bool may_start_gpus;
     struct driver drivers[MACHINE_DRIVERS];
     struct machine_events events;
     struct machine_cpu cpu;
@@ -60,7 +65,7 @@ struct machine {
 
 static void start(struct machine *m, struct driver *d)
 {
-    d->has_answered = false;
+    d->has_answered = d->is_open = d->is_stuck = false;
     d->asked_ns = 0;
     d->coming.devices.count = d->coming.processes.count = 0;
     if (!worker_start(&d->worker, d->process_name, d->run, &m->context))
@@ -103,6 +108,8 @@ struct machine *machine_open(const struct machine_options *options)
         snprintf(m->sysfs, sizeof m->sysfs, "%s/sys", m->root);
     m->context = (struct driver_context){.root = m->root, .no_processes = options->no_processes};
     m->deadline_ns = options->deadline_ns > 0 ? options->deadline_ns : second;
+    m->stuck_ns = options->stuck_ns;
+    m->may_start_gpus = options->may_start_gpus;
     m->drivers[0] =
         (struct driver){.name = "NVML", .process_name = "warplight-nvml", .run = machine_nvml_run};
     m->drivers[1] = (struct driver){.name = "DRM", .process_name = "warplight-drm", .run = machine_drm_run};
@@ -199,7 +206,9 @@ static void end_answer(struct driver *d, const struct driver_message *message)
 
 static void take(struct machine *m, struct driver *d, struct driver_message *message)
 {
-    if (message->kind == DRIVER_END) {
+    if (message->kind == DRIVER_OPEN) {
+        d->is_open = true;
+    } else if (message->kind == DRIVER_END) {
         end_answer(d, message);
     } else if (message->kind == DRIVER_DEVICE && d->coming.devices.count < DRIVER_MOST_DEVICES) {
         end_texts(&message->device);
@@ -238,7 +247,19 @@ static int64_t patience(const struct machine *m, const struct driver *d)
 
 static bool is_awaited(const struct machine *m, const struct driver *d, int64_t now)
 {
-    return d->worker.pid > 0 && d->asked_ns && now - d->asked_ns < patience(m, d);
+    return d->worker.pid > 0 && d->asked_ns && !d->is_stuck && now - d->asked_ns < patience(m, d);
+}
+
+/* Whether its first answer is looked for more closely than by the deadline alone. */
+static bool is_watched(const struct machine *m, const struct driver *d)
+{
+    return m->stuck_ns > 0 && d->worker.pid > 0 && d->asked_ns && !d->has_answered;
+}
+
+/* A library opens at once; GPUs that nobody has open take their time to start. */
+static int64_t stuck_limit(const struct machine *m, const struct driver *d)
+{
+    return m->may_start_gpus && d->is_open ? m->stuck_ns * START_PATIENCE : m->stuck_ns;
 }
 
 bool machine_poll(struct machine *m)
@@ -248,9 +269,11 @@ bool machine_poll(struct machine *m)
     for (int i = 0; i < MACHINE_DRIVERS; i++) {
         struct driver *d = &m->drivers[i];
         receive(m, d);
+        if (is_watched(m, d))
+            d->is_stuck = worker_is_stuck(&d->worker, now, stuck_limit(m, d));
         done = done && !is_awaited(m, d, now);
-        if (d->asked_ns && now - d->asked_ns >= m->deadline_ns && d->source.state != READING_NO_ANSWER &&
-            !is_awaited(m, d, now)) {
+        bool is_late = d->is_stuck || now - d->asked_ns >= m->deadline_ns;
+        if (d->asked_ns && is_late && d->source.state != READING_NO_ANSWER && !is_awaited(m, d, now)) {
             d->source.state = READING_NO_ANSWER;
             d->source.since_unix_ns = driver_unix_ns() - (now - d->asked_ns);
         }
@@ -264,13 +287,17 @@ int machine_fds(const struct machine *m, int fds[MACHINE_DRIVERS], int *wait_ms)
 {
     int count = 0;
     int64_t now = driver_now_ns(), wait = 0;
+    bool watched = false;
     for (int i = 0; i < MACHINE_DRIVERS; i++) {
         const struct driver *d = &m->drivers[i];
         if (d->worker.pid > 0 && d->asked_ns)
             fds[count++] = d->worker.fd;
         if (is_awaited(m, d, now))
             wait = max_ns(wait, d->asked_ns + patience(m, d) - now);
+        watched |= is_watched(m, d);
     }
+    if (watched && wait > m->stuck_ns / LOOKS)
+        wait = m->stuck_ns / LOOKS;
     *wait_ms = (int)((wait + millisecond - 1) / millisecond);
     return count;
 }

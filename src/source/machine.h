@@ -22,6 +22,10 @@ struct machine_options {
                         * moved by WARPLIGHT_SYSFS, as for source/pci.h */
     bool no_processes; /* leaves processes out: the costliest part of a sample */
     int64_t deadline_ns; /* of a driver's answer; 0: 1 s. Opening a driver may take ten times as long */
+    int64_t stuck_ns;    /* a driver that owes its first answer and has been stuck for so long
+                          * (worker_is_stuck())    hangs; 0: only the deadline decides */
+    bool may_start_gpus; /* nobody has a GPU open, so that the driver may have to start them: once its library
+                          * is open it may be stuck five times as long */
 };
 
 struct machine;

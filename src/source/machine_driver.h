@@ -1,7 +1,8 @@
 /* What the sampler and its workers say to each other: one packet a message, as the structs lie in memory;
  * both ends are the same program.
  *
- * The sampler sends a byte for each sample it wants. The worker answers with any number of devices, then of
+ * The sampler sends a byte for each sample it wants. The worker may say that its library is open; it answers
+ * with any number of devices, then of
  * processes (whose device is the row of the devices of this answer) and of events, and ends with what it is
  * itself. */
 #ifndef WARPLIGHT_SOURCE_MACHINE_DRIVER_H
@@ -9,7 +10,7 @@
 
 #include "model/machine.h"
 
-enum driver_message_kind { DRIVER_DEVICE, DRIVER_PROCESS, DRIVER_EVENT, DRIVER_END };
+enum driver_message_kind { DRIVER_OPEN, DRIVER_DEVICE, DRIVER_PROCESS, DRIVER_EVENT, DRIVER_END };
 
 struct driver_message {
     enum driver_message_kind kind;

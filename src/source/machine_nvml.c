@@ -124,8 +124,10 @@ static void look(struct nvml_worker *w, int64_t now)
     w->pci_count = count;
     w->state = nvml_open(&w->nvml, NULL);
     w->is_open = w->state == READING_KNOWN;
-    if (w->is_open)
-        find_gpus(w, pci, count);
+    if (!w->is_open)
+        return;
+    driver_say(w->fd, &(struct driver_message){.kind = DRIVER_OPEN});
+    find_gpus(w, pci, count);
 }
 
 /* ---- one GPU ---------------------------------------------------------------------------------------------

@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -61,6 +63,39 @@ bool worker_start(struct worker *w, const char *name, void (*run)(int fd, const 
     }
     *w = (struct worker){.pid = pid, .fd = ends[0]};
     return true;
+}
+
+/* proc_pid_stat(5): the state, and user and system time in ticks. */
+static bool read_stat(pid_t pid, char *state, int64_t *ticks)
+{
+    char path[32], text[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    text[length > 0 ? length : 0] = '\0';
+    const char *name_end = strrchr(text, ')');
+    long long user, system;
+    if (!name_end || sscanf(name_end + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lld %lld", state,
+                            &user, &system) != 3)
+        return false;
+    *ticks = user + system;
+    return true;
+}
+
+bool worker_is_stuck(struct worker *w, int64_t now_ns, int64_t limit_ns)
+{
+    const int64_t second = 1000000000;
+    char state;
+    int64_t ticks, per_second = sysconf(_SC_CLK_TCK);
+    if (w->pid <= 0 || per_second <= 0 || !read_stat(w->pid, &state, &ticks))
+        return false;
+    if (w->rest_since_ns == 0 || ticks != w->rest_ticks || strchr("RZX", state)) {
+        w->rest_ticks = ticks;
+        w->rest_since_ns = now_ns;
+    }
+    return now_ns - w->rest_since_ns >= limit_ns || ticks * (second / per_second) >= limit_ns;
 }
 
 void worker_give_up(struct worker *w)

@@ -94,6 +94,16 @@ class Doctor(unittest.TestCase):
         self.assertIn(found["driver-answer"], ("fail", "unknown"))
         self.assertEqual(found["driver-loaded"], "ok")
 
+    def test_a_driver_that_hangs_before_it_says_anything_is_told_from_one_that_starts_its_gpus(self):
+        self.fake_gpu()
+        self.assertEqual(self.checks(WARPLIGHT_NVML=NVML, FAKE_NVML_HANG="nvmlInit_v2")["driver-answer"], "fail")
+        # While somebody has a GPU open, the driver has nothing to start.
+        self.write("/proc/77/comm", "python3\n")
+        os.makedirs(self.root + "/proc/77/fd")
+        os.symlink("/dev/nvidia0", self.root + "/proc/77/fd/3")
+        found = self.checks(WARPLIGHT_NVML=NVML, FAKE_NVML_HANG="nvmlDeviceGetHandleByPciBusId_v2")
+        self.assertEqual((found["driver-answer"], found["gpu-users"]), ("fail", "ok"))
+
     def test_a_driver_that_crashes_or_refuses_takes_nothing_along(self):
         self.fake_gpu()
         for extra in ({"FAKE_NVML_CRASH": "nvmlDeviceGetPowerUsage"}, {"FAKE_NVML_CODES": "nvmlInit_v2=18"},
