@@ -11,9 +11,11 @@
 #include "base/clock.h"
 #include "base/i18n.h"
 #include "base/time.h"
+#include "base/utf8.h"
 #include "cmd/command.h"
 #include "cmd/top_limits.h"
 #include "cmd/top_state.h"
+#include "view/machine.h"
 
 struct top_args {
     int64_t interval; /* ns */
@@ -113,9 +115,33 @@ struct live {
     int taken;
 };
 
+static void add_event(struct top *t, const struct machine_sample *sample, const struct machine_event *event)
+{
+    struct str text = {0};
+    if (t->view.event_count == TOP_EVENTS) { /* the oldest goes */
+        memmove(t->events, t->events + 1, (TOP_EVENTS - 1) * sizeof *t->events);
+        t->view.event_count--;
+    }
+    struct top_event *added = &t->events[t->view.event_count++];
+    added->time_unix_ns = event->time_unix_ns;
+    machine_event_add(&text, sample, event);
+    size_t length =
+        text.len < sizeof added->text ? text.len : utf8_valid(str_text(&text), sizeof added->text - 1);
+    memcpy(added->text, str_text(&text), length);
+    added->text[length] = '\0';
+    str_release(&text);
+}
+
+void top_remember(struct top *t, const struct machine_sample *sample)
+{
+    history_push(&t->history, sample);
+    vec_each (&sample->events, event)
+        add_event(t, sample, event);
+}
+
 static bool is_awaited(const struct machine_sample *s)
 {
-    for (int i = 0; i < MACHINE_SOURCES; i++)
+    for (int i = 0; i < MACHINE_DRIVERS; i++)
         if (s->sources[i].state == READING_UNREAD)
             return true;
     return false;
@@ -126,7 +152,7 @@ static void take_sample(struct top *t, bool final)
     machine_sample_copy(&t->sample, machine_take(t->machine));
     t->view.waiting = is_awaited(&t->sample);
     if (final)
-        history_push(&t->history, &t->sample);
+        top_remember(t, &t->sample);
     top_relist(t);
 }
 
@@ -147,7 +173,7 @@ static void end_sample(struct top *t, struct live *live)
     if (!t->view.paused)
         take_sample(t, true);
     else
-        machine_take(t->machine);
+        top_remember(t, machine_take(t->machine));
 }
 
 /* Takes what is there. One driver that keeps silent does not hold up the rest: at the next beat the sample is
@@ -175,7 +201,7 @@ static void pace_playback(struct top *t, int64_t now)
     while (now >= t->beat_ns && wait != UNKNOWN) {
         top_playback_step(t->playback, 1);
         machine_sample_copy(&t->sample, top_playback_sample(t->playback));
-        history_push(&t->history, &t->sample);
+        top_remember(t, &t->sample);
         wait = top_playback_wait(t->playback);
         t->beat_ns = wait == UNKNOWN ? 0 : now - t->beat_ns > wait ? now + wait : t->beat_ns + wait;
         top_relist(t);
@@ -207,9 +233,9 @@ static bool wait_for_news(const struct top *t, const struct live *live, int sign
 {
     enum { OWN = 2 };
     const int64_t second = 1000000000;
-    struct pollfd waiting[OWN + MACHINE_SOURCES] = {{.fd = STDIN_FILENO, .events = POLLIN},
+    struct pollfd waiting[OWN + MACHINE_DRIVERS] = {{.fd = STDIN_FILENO, .events = POLLIN},
                                                     {.fd = signals, .events = POLLIN}};
-    int fds[MACHINE_SOURCES], driver_ms = 0, count = OWN;
+    int fds[MACHINE_DRIVERS], driver_ms = 0, count = OWN;
     if (t->machine && live->asked)
         count += machine_fds(t->machine, fds, &driver_ms);
     for (int i = OWN; i < count; i++)
@@ -327,7 +353,7 @@ static int open_samples(struct top *t, const struct top_args *args, struct err *
     int rc = top_playback_open(&t->playback, args->replay, err);
     if (rc == 0) {
         machine_sample_copy(&t->sample, top_playback_sample(t->playback));
-        history_push(&t->history, &t->sample);
+        top_remember(t, &t->sample);
         t->view.replay = top_playback_state(t->playback);
     }
     return rc;
@@ -361,6 +387,7 @@ static int run(struct cli *cli, const void *values, struct err *err)
     t.no_color = !screen.color;
     t.view.sample = &t.sample;
     t.view.history = &t.history;
+    t.view.events = t.events;
     t.view.list = &t.list;
     t.view.signals = top_signals;
     t.view.help = top_keys_help(args->replay);

@@ -94,6 +94,10 @@ static void do_why(struct top *t)
 {
     toggle_window(t, TOP_WINDOW_WHY);
 }
+static void do_events(struct top *t)
+{
+    toggle_window(t, TOP_WINDOW_EVENTS);
+}
 static void do_quit(struct top *t)
 {
     t->quit = true;
@@ -327,7 +331,7 @@ static void do_pause(struct top *t)
 static void stand_at(struct top *t)
 {
     machine_sample_copy(&t->sample, top_playback_sample(t->playback));
-    top_playback_history(t->playback, &t->history);
+    top_playback_history(t);
     t->beat_ns = 0;
     top_relist(t);
 }
@@ -398,6 +402,7 @@ static const struct binding {
     {{TOP_KEY_TAB}, "Tab", do_focus, N_("to the GPUs, and back to the processes"), NULL, ALWAYS},
     {{'i', TOP_KEY_ENTER}, "i Enter", do_values, N_("all values of what is chosen"), NULL, ALWAYS},
     {{'w'}, "w", do_why, N_("why values of what is chosen are not known"), N_("why"), ALWAYS},
+    {{'e'}, "e", do_events, N_("Xid errors that came"), N_("errors"), ALWAYS},
     {{'c'},
      "c",
      do_chart,

@@ -93,11 +93,13 @@ int64_t top_playback_wait(const struct top_playback *p)
 }
 
 /* No chart shows more samples than a wide screen has dots. */
-void top_playback_history(struct top_playback *p, struct history *history)
+void top_playback_history(struct top *t)
 {
     enum { MOST = 400 };
+    struct top_playback *p = t->playback;
     size_t first = p->state.frame > MOST ? p->state.frame - MOST : 0;
-    history_clear(history);
+    history_clear(&t->history);
+    t->view.event_count = 0;
     for (size_t at = first; at <= p->state.frame; at++)
-        history_push(history, machine_replay_take(p->replay, at));
+        top_remember(t, machine_replay_take(p->replay, at));
 }

@@ -43,6 +43,7 @@ struct top {
     const char *root;
     struct machine_sample sample;
     struct history history;
+    struct top_event events[TOP_EVENTS];
     struct top_list list;
     struct canvas canvas;
     struct top_choice choice;
@@ -65,6 +66,8 @@ void top_key_press(struct top *t, struct top_key key);
 /* ---- top.c -----------------------------------------------------------------------------------------------
  */
 
+/* Takes what charts and the list of events need of a sample. */
+void top_remember(struct top *t, const struct machine_sample *sample);
 /* Sorts and filters anew, and finds what was chosen again. */
 void top_relist(struct top *t);
 /* Notes which process is chosen now. */
@@ -103,8 +106,8 @@ void top_playback_seek(struct top_playback *p, int64_t ns);
 void top_playback_speed(struct top_playback *p, bool faster);
 /* How long until the next sample is due, at this speed; UNKNOWN at the end. */
 int64_t top_playback_wait(const struct top_playback *p);
-/* The samples up to where it stands, for the charts. */
-void top_playback_history(struct top_playback *p, struct history *history);
+/* Charts and events of the samples up to where it stands. */
+void top_playback_history(struct top *t);
 
 /* ---- top_own.c -------------------------------------------------------------------------------------------
  */

@@ -41,6 +41,12 @@ static inline bool reading_is_known(struct reading r)
     return r.state == READING_KNOWN;
 }
 
+/* Whether there is a value to show, be it an old one. */
+static inline bool reading_has_value(struct reading r)
+{
+    return r.state == READING_KNOWN || r.state == READING_STALE;
+}
+
 /* What a counter that only grows gained between two readings. Unknown where one of them is; implausible where
  * it went back, as after a reset of the device. */
 struct reading reading_gain(struct reading before, struct reading after);

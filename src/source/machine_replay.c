@@ -12,7 +12,7 @@
 #include "source/machine_series.h"
 
 /* More samples than these are thinned out by nobody: the rest is left out. */
-enum { MOST_SAMPLES = 1 << 22, MOST_ROWS = 1 << 14 };
+enum { MOST_SAMPLES = 1 << 22, MOST_ROWS = 1 << 14, MOST_EVENTS = 256 };
 
 /* Where the values of a series go. */
 enum target {
@@ -45,10 +45,12 @@ struct machine_replay {
     uint32_t *order;          /* rows of run->samples, by series and then by time */
     VEC(int64_t) times;
     VEC(struct place) places;
-    struct map by_place; /* device and process → places */
-    VEC(uint32_t) heads; /* the tracks of each device */
-    uint32_t host;       /* and those of the host */
-    struct map facts;    /* hash of a key of a process → row of run->facts */
+    struct map by_place;                /* device and process → places */
+    VEC(uint32_t) heads;                /* the tracks of each device */
+    uint32_t host;                      /* and those of the host */
+    VEC(struct machine_device) devices; /* what is the same in all samples; rows are those of the run */
+    char host_name[GPU_NAME_BYTES];
+    struct map facts; /* hash of a key of a process → row of run->facts */
     struct machine_sample sample;
 };
 
@@ -114,7 +116,7 @@ static enum target find_target(const char *name, struct track *t)
                : TARGET_NONE;
 }
 
-/* ---- opening ---------------------------------------------------------------------------------------------
+/* ---- rows and times --------------------------------------------------------------------------------------
  */
 
 /* Samples are sorted by time already: rows of a series keep that order. */
@@ -175,6 +177,74 @@ static void find_facts(struct machine_replay *r)
     }
 }
 
+/* ---- what is the same in all samples ---------------------------------------------------------------------
+ */
+
+static void copy_text(char *to, size_t room, const char *text)
+{
+    struct str visible = {0};
+    utf8_visible(&visible, text, strlen(text));
+    size_t length = visible.len < room ? visible.len : utf8_valid(str_text(&visible), room - 1);
+    memcpy(to, str_text(&visible), length);
+    to[length] = '\0';
+    str_release(&visible);
+}
+
+static void read_whys(const struct machine_replay *r, struct machine_device *d, void *values,
+                      const struct gpu_field *fields)
+{
+    for (const struct gpu_field *field = fields; field->key; field++) {
+        struct str key = {0};
+        str_addf(&key, MACHINE_FACT_MOMENT ".%s_why", field->key);
+        const char *why = gpu_fact(r->run, d->key, str_text(&key));
+        enum reading_state state = why ? reading_state_find(why) : READING_STATES;
+        *gpu_reading(values, field) = reading_missing(
+            state != READING_STATES && state != READING_KNOWN && state != READING_STALE ? state
+                                                                                        : READING_UNREAD);
+        str_release(&key);
+    }
+}
+
+static void read_facts(const struct machine_replay *r, struct machine_device *d)
+{
+    const char *bus = gpu_fact(r->run, d->key, "pci_bus_id"), *vbios = gpu_fact(r->run, d->key, "vbios");
+    copy_text(d->facts.bus, sizeof d->facts.bus, bus ? bus : "");
+    copy_text(d->facts.vbios, sizeof d->facts.vbios, vbios ? vbios : "");
+    for (const struct gpu_field *field = gpu_fact_fields; field->key; field++)
+        *gpu_reading(&d->facts, field) = gpu_fact_reading(r->run, d->key, field->key, field->unit);
+}
+
+static void make_devices(struct machine_replay *r)
+{
+    for (size_t i = 0; i < r->run->devices.count && i < MOST_ROWS; i++) {
+        const struct device *from = &r->run->devices.at[i];
+        struct machine_device *d = vec_new(&r->devices);
+        copy_text(d->key, sizeof d->key, run_text(r->run, from->uuid));
+        copy_text(d->facts.name, sizeof d->facts.name, run_text(r->run, from->name));
+        memcpy(d->facts.uuid, d->key, sizeof d->facts.uuid);
+        read_facts(r, d);
+        if (!d->key[0])
+            snprintf(d->key, sizeof d->key, "%zu", i);
+        d->id = from->id;
+        d->vendor = from->vendor;
+        d->parent = NONE;
+        if (!reading_is_known(d->facts.memory) && from->memory_bytes > 0)
+            d->facts.memory = reading_of(from->memory_bytes);
+        read_whys(r, d, &d->sample, gpu_sample_fields);
+        read_whys(r, d, &d->detail, machine_detail_fields);
+    }
+}
+
+static void find_host(struct machine_replay *r)
+{
+    vec_each (&r->run->facts, fact)
+        if (strcmp(run_text(r->run, fact->key), "host") == 0)
+            copy_text(r->host_name, sizeof r->host_name, run_text(r->run, fact->value));
+}
+
+/* ---- opening ---------------------------------------------------------------------------------------------
+ */
+
 static struct place *find_place(struct machine_replay *r, const struct track *t)
 {
     uint64_t key = hash_pair(t->device, t->process);
@@ -225,6 +295,8 @@ struct machine_replay *machine_replay_open(const struct run *run)
     sort_rows(r);
     find_times(r);
     find_facts(r);
+    find_host(r);
+    make_devices(r);
     if (r->times.count)
         return r;
     machine_replay_close(r);
@@ -238,6 +310,7 @@ void machine_replay_close(struct machine_replay *r)
     vec_release(&r->tracks);
     vec_release(&r->times);
     vec_release(&r->places);
+    vec_release(&r->devices);
     map_release(&r->by_place);
     vec_release(&r->heads);
     map_release(&r->facts);
@@ -294,63 +367,6 @@ static bool read_value(const struct machine_replay *r, const struct track *t, si
         return false;
     *out = reading_of((int64_t)(value < 0 ? value - 0.5 : value + 0.5));
     return true;
-}
-
-static void copy_text(char *to, size_t room, const char *text)
-{
-    struct str visible = {0};
-    utf8_visible(&visible, text, strlen(text));
-    size_t length = visible.len < room ? visible.len : utf8_valid(str_text(&visible), room - 1);
-    memcpy(to, str_text(&visible), length);
-    to[length] = '\0';
-    str_release(&visible);
-}
-
-static void read_whys(const struct machine_replay *r, struct machine_device *d, void *values,
-                      const struct gpu_field *fields)
-{
-    for (const struct gpu_field *field = fields; field->key; field++) {
-        struct str key = {0};
-        str_addf(&key, MACHINE_FACT_MOMENT ".%s_why", field->key);
-        const char *why = gpu_fact(r->run, d->key, str_text(&key));
-        enum reading_state state = why ? reading_state_find(why) : READING_STATES;
-        *gpu_reading(values, field) = reading_missing(
-            state != READING_STATES && state != READING_KNOWN && state != READING_STALE ? state
-                                                                                        : READING_UNREAD);
-        str_release(&key);
-    }
-}
-
-static void read_facts(const struct machine_replay *r, struct machine_device *d)
-{
-    const char *bus = gpu_fact(r->run, d->key, "pci_bus_id"), *vbios = gpu_fact(r->run, d->key, "vbios");
-    copy_text(d->facts.bus, sizeof d->facts.bus, bus ? bus : "");
-    copy_text(d->facts.vbios, sizeof d->facts.vbios, vbios ? vbios : "");
-    for (const struct gpu_field *field = gpu_fact_fields; field->key; field++)
-        *gpu_reading(&d->facts, field) = gpu_fact_reading(r->run, d->key, field->key, field->unit);
-}
-
-/* What is the same in all samples. Rows are those of the run's devices. */
-static void make_devices(struct machine_replay *r)
-{
-    struct machine_sample *s = &r->sample;
-    for (size_t i = 0; i < r->run->devices.count && i < MOST_ROWS; i++) {
-        const struct device *from = &r->run->devices.at[i];
-        struct machine_device *d = vec_new(&s->devices);
-        copy_text(d->key, sizeof d->key, run_text(r->run, from->uuid));
-        copy_text(d->facts.name, sizeof d->facts.name, run_text(r->run, from->name));
-        memcpy(d->facts.uuid, d->key, sizeof d->facts.uuid);
-        read_facts(r, d);
-        if (!d->key[0])
-            snprintf(d->key, sizeof d->key, "%zu", i);
-        d->id = from->id;
-        d->vendor = from->vendor;
-        d->parent = NONE;
-        if (!reading_is_known(d->facts.memory) && from->memory_bytes > 0)
-            d->facts.memory = reading_of(from->memory_bytes);
-        read_whys(r, d, &d->sample, gpu_sample_fields);
-        read_whys(r, d, &d->detail, machine_detail_fields);
-    }
 }
 
 /* Readings are those of the last time at which the device was looked at; a series that had no value then has
@@ -467,9 +483,7 @@ static void fill_host(struct machine_replay *r, int64_t time)
     struct machine_sample *s = &r->sample;
     s->host = (struct machine_host){0};
     s->interval_ns = 0;
-    vec_each (&r->run->facts, fact)
-        if (strcmp(run_text(r->run, fact->key), "host") == 0)
-            copy_text(s->host.name, sizeof s->host.name, run_text(r->run, fact->value));
+    memcpy(s->host.name, r->host_name, sizeof s->host.name);
     for (uint32_t i = r->host; i != NONE; i = r->tracks.at[i].next) {
         const struct track *track = &r->tracks.at[i];
         size_t at = row_now(r, track, time);
@@ -483,18 +497,56 @@ static void fill_host(struct machine_replay *r, int64_t time)
     }
 }
 
+/* "Xid 31: what it means, python3 (4711)": of the process only what machine_series.c wrote. */
+static void fill_event(struct machine_replay *r, const struct mark *mark)
+{
+    static const char prefix[] = "Xid ";
+    const char *text = run_text(r->run, mark->text);
+    if (strncmp(text, prefix, sizeof prefix - 1) != 0)
+        return;
+    char *end;
+    long long code = strtoll(text + sizeof prefix - 1, &end, 10);
+    const char *comma = strrchr(end, ',');
+    struct machine_event *event = vec_new(&r->sample.events);
+    *event =
+        (struct machine_event){.time_unix_ns = mark->time, .code = code, .count = 1, .device = mark->device};
+    if (event->device >= r->sample.devices.count)
+        event->device = NONE;
+    if (comma && comma[1] == ' ' && text_ends_with(comma, strlen(comma), ")"))
+        copy_text(event->process, sizeof event->process, comma + 2);
+}
+
+/* Those after the sample before. */
+static void fill_events(struct machine_replay *r, int64_t after, int64_t time)
+{
+    size_t low = 0, high = r->run->marks.count; /* in order of time */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (r->run->marks.at[middle].time <= after)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < r->run->marks.count && r->run->marks.at[low].time <= time; low++)
+        if (r->run->marks.at[low].kind == MARK_XID && r->sample.events.count < MOST_EVENTS)
+            fill_event(r, &r->run->marks.at[low]);
+}
+
 const struct machine_sample *machine_replay_take(struct machine_replay *r, size_t sample)
 {
     struct machine_sample *s = &r->sample;
     int64_t time = r->times.at[sample];
-    s->devices.count = s->processes.count = 0;
+    s->devices.count = s->processes.count = s->events.count = 0;
     s->time_unix_ns = time;
-    make_devices(r);
+    vec_each (&r->devices, device)
+        vec_push(&s->devices, *device);
     for (uint32_t row = 0; row < s->devices.count; row++)
         fill_device(r, row, time);
     fill_host(r, time);
     fill_processes(r, time);
     s->sources[0] = (struct machine_source){.name = "NVML", .state = READING_UNREAD};
     s->sources[1] = (struct machine_source){.name = "DRM", .state = READING_UNREAD};
+    s->sources[MACHINE_KERNEL_LOG] = (struct machine_source){.name = "kernel log", .state = READING_UNREAD};
+    fill_events(r, sample ? r->times.at[sample - 1] : INT64_MIN, time);
     return s;
 }

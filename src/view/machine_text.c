@@ -380,11 +380,11 @@ static void put_events(struct screen *s, const struct machine_sample *sample, co
     }
 }
 
-/* Why Xids may be missing; only who asks why wants to know. */
+/* Why Xids may be missing; only who asks why wants to know, and only where a GPU of NVIDIA could have any. */
 static void put_log(struct screen *s, const struct machine_sample *sample)
 {
     enum reading_state state = sample->sources[MACHINE_KERNEL_LOG].state;
-    if (state != READING_KNOWN)
+    if (state != READING_KNOWN && sample->sources[0].state == READING_KNOWN)
         put_message(s, msg_make(N_("the kernel log, {0}: only the Xids that NVML tells of are shown"),
                                 value_term(reading_state_meaning(state))));
 }

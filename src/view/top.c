@@ -17,7 +17,7 @@ const char *const top_symbol_names[] = {"auto", "ascii", NULL};
 /* ---- the top line ----------------------------------------------------------------------------------------
  */
 
-static void add_clock(struct str *out, int64_t unix_ns)
+void top_add_clock(struct str *out, int64_t unix_ns)
 {
     const int64_t second = 1000000000;
     time_t seconds = (time_t)(unix_ns / second);
@@ -79,6 +79,33 @@ static int put_own(struct canvas *c, const struct top_view *view, int row)
     return c->columns - width;
 }
 
+/* What several GPUs take together; nothing for one. */
+static void add_total(struct str *out, const struct machine_sample *sample)
+{
+    int count = 0;
+    int64_t power = 0, used = 0, memory = 0;
+    struct str watts = {0}, bytes = {0};
+    vec_each (&sample->devices, d) {
+        if (d->parent != NONE || d->state != READING_KNOWN || !reading_is_known(d->sample.power) ||
+            !reading_is_known(d->sample.memory_used) || !reading_is_known(d->facts.memory))
+            continue;
+        count++;
+        if (__builtin_add_overflow(power, d->sample.power.value, &power) ||
+            __builtin_add_overflow(used, d->sample.memory_used.value, &used) ||
+            __builtin_add_overflow(memory, d->facts.memory.value, &memory))
+            return;
+    }
+    if (count > 1) {
+        gpu_text_add(&watts, GPU_MILLIWATTS, power);
+        top_add_pair(&bytes, GPU_BYTES, reading_of(used), reading_of(memory));
+        struct msg msg = msg_make(N_("{0} GPUs: {1}, {2}"), value_count(count), value_text(str_text(&watts)),
+                                  value_text(str_text(&bytes)));
+        msg_render(out, &msg, true, 0);
+    }
+    str_release(&watts);
+    str_release(&bytes);
+}
+
 static void put_host(struct canvas *c, const struct top_view *view, int row)
 {
     const struct machine_host *host = &view->sample->host;
@@ -86,7 +113,7 @@ static void put_host(struct canvas *c, const struct top_view *view, int row)
     int at = 0, end = c->columns > 60 ? put_own(c, view, row) - 1 : c->columns;
     at += put_part(c, row, at, end, INK_BOLD, host->name[0] ? host->name : DASH);
     if (view->sample->time_unix_ns)
-        add_clock(&text, view->sample->time_unix_ns);
+        top_add_clock(&text, view->sample->time_unix_ns);
     at += put_part(c, row, at, end, INK_PLAIN, str_text(&text));
     str_cut(&text, 0);
     machine_add_reading(&text, GPU_PERMILLE, host->cpu_busy);
@@ -97,6 +124,9 @@ static void put_host(struct canvas *c, const struct top_view *view, int row)
     str_cut(&text, 0);
     machine_add_reading(&text, GPU_HUNDREDTHS, host->load_1);
     at += put_named(c, row, at, end, _("load"), &text);
+    str_cut(&text, 0);
+    add_total(&text, view->sample);
+    at += put_part(c, row, at, end, INK_PLAIN, str_text(&text));
     str_cut(&text, 0);
     for (int i = 0; i < MACHINE_SOURCES; i++)
         if (view->sample->sources[i].version[0])
@@ -151,7 +181,7 @@ static int put_stuck(struct canvas *c, const struct top_view *view, int row)
 {
     const int64_t second = 1000000000;
     int used = 0;
-    for (int i = 0; i < MACHINE_SOURCES; i++) {
+    for (int i = 0; i < MACHINE_DRIVERS; i++) {
         const struct machine_source *source = &view->sample->sources[i];
         struct msg msg = {0};
         if (source->state == READING_NO_ANSWER)
@@ -167,6 +197,23 @@ static int put_stuck(struct canvas *c, const struct top_view *view, int row)
         str_release(&text);
     }
     return used;
+}
+
+/* The newest event, for a while; all of them are a key away. */
+static int put_event(struct canvas *c, const struct top_view *view, int row)
+{
+    const int64_t while_ns = INT64_C(600000000000);
+    struct str text = {0};
+    if (view->event_count == 0)
+        return 0;
+    const struct top_event *event = &view->events[view->event_count - 1];
+    if (view->sample->time_unix_ns - event->time_unix_ns > while_ns)
+        return 0;
+    top_add_clock(&text, event->time_unix_ns);
+    str_addf(&text, " %s", event->text);
+    canvas_put(c, row, 0, c->columns, INK_BAD, str_text(&text));
+    str_release(&text);
+    return 1;
 }
 
 /* No GPU is an answer: with what was looked for, and who knows more. */
@@ -250,6 +297,14 @@ static int least_for_processes(const struct top_view *view, int rows)
     return wanted > rows / 2 ? rows / 2 : wanted;
 }
 
+/* Rows for all of them, the heading and what is said below. */
+static int all_processes(const struct top_view *view)
+{
+    enum { AROUND = 2, ENOUGH = 1000 };
+    size_t count = view->list->entries.count;
+    return AROUND + (count < ENOUGH ? (int)count : ENOUGH) + (count == 0);
+}
+
 void top_draw(struct canvas *c, struct top_view *view)
 {
     int row = 0, bottom = c->rows - 1;
@@ -259,10 +314,16 @@ void top_draw(struct canvas *c, struct top_view *view)
     put_host(c, view, row++);
     row += put_replay(c, view, row);
     row += put_stuck(c, view, row);
+    row += put_event(c, view, row);
     row += put_nothing(c, view, row, bottom - row);
     int rows = bottom - row;
-    if (rows > 0 && view->sample->devices.count)
-        row += top_draw_gpus(c, view, row, rows - least_for_processes(view, rows));
+    if (rows > 0 && view->sample->devices.count) {
+        int room = rows - least_for_processes(view, rows);
+        bool compact = top_gpu_plan(view, c->columns, room).compact;
+        row += top_draw_gpus(c, view, row, room);
+        if (compact)
+            row += top_draw_charts(c, view, row, bottom - row - all_processes(view));
+    }
     if (row < bottom)
         top_draw_processes(c, view, row, bottom - row);
     if (bottom > 0)

@@ -88,6 +88,7 @@ enum top_window {
     TOP_WINDOW_HELP,
     TOP_WINDOW_VALUES, /* all values of the chosen GPU or process */
     TOP_WINDOW_WHY,    /* of these, the ones that are not known, with the reason */
+    TOP_WINDOW_EVENTS,
     TOP_WINDOW_SIGNAL, /* which one to send */
     TOP_WINDOW_CONFIRM,
 };
@@ -112,6 +113,13 @@ struct top_layout {
     int first_gpu, shown_gpus; /* devices on the screen */
 };
 
+/* What happened to a GPU: an Xid. text: in the reader's language. */
+enum { TOP_EVENTS = 64, TOP_EVENT_BYTES = 512 };
+struct top_event {
+    int64_t time_unix_ns;
+    char text[TOP_EVENT_BYTES];
+};
+
 struct top_replay {
     size_t frame, frames;
     int64_t first_ns, last_ns; /* of the recording */
@@ -124,6 +132,8 @@ struct top_view {
     const struct history *history;
     const struct top_list *list;
     struct top_settings settings;
+    const struct top_event *events; /* the newest last */
+    int event_count;
     const struct top_replay *replay; /* NULL: live */
     bool waiting;                    /* a driver has not answered yet, for the first time */
     bool paused, read_only;
@@ -168,6 +178,18 @@ struct top_gpu_plan {
 struct top_gpu_plan top_gpu_plan(const struct top_view *view, int columns, int rows);
 /* Returns the rows used, at most rows. */
 int top_draw_gpus(struct canvas *c, struct top_view *view, int row, int rows);
+/* "14:02:11", in the time zone of who reads. */
+void top_add_clock(struct str *out, int64_t unix_ns);
+/* A chart of a GPU with its scale at the left: the value at the top, what it is, and how long ago it begins.
+ */
+void top_put_chart(struct canvas *c, const struct top_view *view, const struct machine_device *d, int row,
+                   int column, int rows, int columns);
+/* The same in one row, without a scale. */
+void top_put_spark(struct canvas *c, const struct top_view *view, const struct machine_device *d, int row,
+                   int column, int columns);
+/* A chart for each GPU, or where there is no room for all, of the chosen one: for screens on which GPUs are
+ * lines. Returns the rows used, at most rows. */
+int top_draw_charts(struct canvas *c, const struct top_view *view, int row, int rows);
 void top_draw_processes(struct canvas *c, struct top_view *view, int row, int rows);
 void top_draw_window(struct canvas *c, struct top_view *view);
 /* "3.00 / 16.0 GiB": a unit that both have stands once. */

@@ -5,24 +5,18 @@
 
 #include "analyze/msg.h"
 #include "base/i18n.h"
-#include "view/chart.h"
 #include "view/gpu_text.h"
 #include "view/machine.h"
 #include "view/top.h"
 
 #define DASH "–"
 
-static bool has_value(struct reading r)
-{
-    return r.state == READING_KNOWN || r.state == READING_STALE;
-}
-
 void top_add_pair(struct str *out, enum gpu_unit unit, struct reading part, struct reading whole)
 {
     struct str left = {0}, right = {0};
-    if (has_value(part))
+    if (reading_has_value(part))
         gpu_text_add(&left, unit, part.value);
-    if (has_value(whole))
+    if (reading_has_value(whole))
         gpu_text_add(&right, unit, whole.value);
     const char *left_unit = strchr(str_text(&left), ' '), *right_unit = strchr(str_text(&right), ' ');
     if (left_unit && right_unit && strcmp(left_unit, right_unit) == 0)
@@ -36,10 +30,11 @@ void top_add_pair(struct str *out, enum gpu_unit unit, struct reading part, stru
     str_release(&right);
 }
 
+/* Of what is not known there is no share: below 0. */
 static double share_of(struct reading part, struct reading whole)
 {
-    return has_value(part) && has_value(whole) && whole.value > 0 ? (double)part.value / (double)whole.value
-                                                                  : 0;
+    bool known = reading_has_value(part) && reading_has_value(whole) && whole.value > 0;
+    return known ? (double)part.value / (double)whole.value : -1;
 }
 
 /* ---- gauges ----------------------------------------------------------------------------------------------
@@ -88,13 +83,13 @@ static struct reading gauge_reading(const struct machine_device *d, enum gauge g
     case GAUGE_BANDWIDTH:
         return t->memory_bandwidth;
     case GAUGE_PCIE:
-        return has_value(t->pcie_receive) ? t->pcie_receive
-               : has_value(t->pcie_send)  ? t->pcie_send
-                                          : d->sample.pcie_generation;
+        return reading_has_value(t->pcie_receive) ? t->pcie_receive
+               : reading_has_value(t->pcie_send)  ? t->pcie_send
+                                                  : d->sample.pcie_generation;
     case GAUGE_TENSOR:
         return t->tensor_active;
     case GAUGE_NVLINK:
-        return has_value(t->nvlink_receive) ? t->nvlink_receive : t->nvlink_send;
+        return reading_has_value(t->nvlink_receive) ? t->nvlink_receive : t->nvlink_send;
     case GAUGES:
         break;
     }
@@ -113,11 +108,11 @@ static double gauge_share(const struct machine_device *d, enum gauge gauge)
     struct reading r = gauge_reading(d, gauge);
     switch (gauge) {
     case GAUGE_POWER:
-        return share_of(r,
-                        has_value(d->sample.power_limit) ? d->sample.power_limit : d->facts.power_limit_max);
+        return share_of(r, reading_has_value(d->sample.power_limit) ? d->sample.power_limit
+                                                                    : d->facts.power_limit_max);
     case GAUGE_TEMPERATURE:
-        return share_of(r, has_value(d->facts.slowdown_temperature) ? d->facts.slowdown_temperature
-                                                                    : reading_of(hundred));
+        return share_of(r, reading_has_value(d->facts.slowdown_temperature) ? d->facts.slowdown_temperature
+                                                                            : reading_of(hundred));
     case GAUGE_MEMORY:
         return share_of(r, d->facts.memory);
     case GAUGE_CLOCK:
@@ -143,17 +138,17 @@ static enum ink gauge_ink(const struct machine_device *d, enum gauge gauge)
 
 static void add_rates(struct str *out, struct reading receive, struct reading send)
 {
-    if (!has_value(receive) && !has_value(send))
+    if (!reading_has_value(receive) && !reading_has_value(send))
         return;
-    str_puts(out, has_value(receive) ? "↓" : "↓" DASH);
+    str_puts(out, reading_has_value(receive) ? "↓" : "↓" DASH);
     machine_add_reading(out, GPU_BYTES_PER_S, receive);
-    str_puts(out, has_value(send) ? " ↑" : " ↑" DASH);
+    str_puts(out, reading_has_value(send) ? " ↑" : " ↑" DASH);
     machine_add_reading(out, GPU_BYTES_PER_S, send);
 }
 
 static void add_link(struct str *out, const struct machine_device *d)
 {
-    if (has_value(d->sample.pcie_generation) && has_value(d->sample.pcie_width))
+    if (reading_has_value(d->sample.pcie_generation) && reading_has_value(d->sample.pcie_width))
         str_addf(out, "%" PRId64 ".0 ×%" PRId64, d->sample.pcie_generation.value, d->sample.pcie_width.value);
 }
 
@@ -197,7 +192,7 @@ static void put_gauge(struct canvas *c, const struct machine_device *d, enum gau
     struct reading r = gauge_reading(d, gauge);
     struct str value = {0};
     canvas_put(c, row, column, title_width, INK_DIM, _(gauge_titles[gauge]));
-    if (!has_value(r)) {
+    if (!reading_has_value(r)) {
         str_addf(&value, DASH " %s", _(reading_state_meaning(r.state)));
         canvas_put(c, row, at, left, INK_DIM, str_text(&value));
     } else if (is_link(gauge)) {
@@ -209,10 +204,11 @@ static void put_gauge(struct canvas *c, const struct machine_device *d, enum gau
         if (canvas_width(c, str_text(&value)) + LINK_GAP <= left - used)
             canvas_put(c, row, used ? at + used + LINK_GAP : at, left - used, INK_DIM, str_text(&value));
     } else {
-        int bar = left - VALUE_WIDTH - 1;
+        double share = gauge_share(d, gauge);
+        int bar = share < 0 ? 0 : left - VALUE_WIDTH - 1;
         add_gauge_value(&value, d, gauge);
         if (bar > 2)
-            canvas_bar(c, row, at, bar, gauge_ink(d, gauge), gauge_share(d, gauge));
+            canvas_bar(c, row, at, bar, gauge_ink(d, gauge), share);
         canvas_put_right(c, row, bar > 2 ? at + bar + 1 : at, bar > 2 ? VALUE_WIDTH : left, INK_PLAIN,
                          str_text(&value));
     }
@@ -226,145 +222,12 @@ static int useful_rows(const struct machine_sample *sample, int rows[GAUGE_ROWS]
     for (int row = 0; row < GAUGE_ROWS; row++) {
         bool useful = row < 3; /* these are what everybody looks for */
         vec_each (&sample->devices, d)
-            useful = useful || has_value(gauge_reading(d, (enum gauge)(2 * row))) ||
-                     has_value(gauge_reading(d, (enum gauge)(2 * row + 1)));
+            useful = useful || reading_has_value(gauge_reading(d, (enum gauge)(2 * row))) ||
+                     reading_has_value(gauge_reading(d, (enum gauge)(2 * row + 1)));
         if (useful)
             rows[count++] = row;
     }
     return count;
-}
-
-/* ---- charts ----------------------------------------------------------------------------------------------
- */
-
-enum { MOST_COLUMNS = HISTORY_POINTS / 2 };
-
-static const struct {
-    enum history_metric area, line;
-    const char *title; /* msgid */
-} charts[TOP_CHARTS] = {
-    [TOP_CHART_LOAD] = {HISTORY_SM, HISTORY_USE, N_("SMs")},
-    [TOP_CHART_MEMORY] = {HISTORY_MEMORY, HISTORY_METRICS, N_("memory")},
-    [TOP_CHART_POWER] = {HISTORY_POWER, HISTORY_METRICS, N_("power")},
-    [TOP_CHART_TEMPERATURE] = {HISTORY_TEMPERATURE, HISTORY_METRICS, N_("temperature")},
-    [TOP_CHART_CLOCK] = {HISTORY_CLOCK, HISTORY_METRICS, N_("clock")},
-    [TOP_CHART_PCIE] = {HISTORY_PCIE_RECEIVE, HISTORY_PCIE_SEND, "PCIe"},
-    [TOP_CHART_NVLINK] = {HISTORY_NVLINK_RECEIVE, HISTORY_NVLINK_SEND, "NVLink"},
-};
-const char *const top_chart_names[] = {"load",  "memory", "power",  "temperature",
-                                       "clock", "pcie",   "nvlink", NULL};
-
-static int32_t highest(const int32_t *values, int count)
-{
-    int32_t most = 0;
-    for (int i = 0; i < count; i++)
-        most = values[i] > most ? values[i] : most;
-    return most;
-}
-
-static bool is_known(const int32_t *values, int count)
-{
-    for (int i = 0; i < count; i++)
-        if (values[i] != HISTORY_GAP)
-            return true;
-    return false;
-}
-
-/* 1, 2 or 5 times a power of ten, not below value. */
-static int64_t round_up(int64_t value)
-{
-    enum { LEAST = 100 };
-    static const int steps[] = {1, 2, 5};
-    for (int64_t power = LEAST; power < INT32_MAX; power *= 10)
-        for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
-            if (power * steps[i] >= value)
-                return power * steps[i];
-    return INT32_MAX;
-}
-
-/* The value at the upper edge, and how it is written. */
-static int64_t chart_top(const struct machine_device *d, int chart, int32_t most, struct str *text)
-{
-    const int64_t thousand = 1000, million = 1000000, hundred = 100;
-    int64_t top = thousand;
-    struct reading limit =
-        has_value(d->sample.power_limit) ? d->sample.power_limit : d->facts.power_limit_max;
-    switch (chart) {
-    case TOP_CHART_POWER:
-        top = has_value(limit) ? limit.value / thousand : round_up(most);
-        gpu_text_add(text, GPU_MILLIWATTS, top * thousand);
-        break;
-    case TOP_CHART_TEMPERATURE:
-        top = has_value(d->facts.slowdown_temperature) ? d->facts.slowdown_temperature.value : hundred;
-        gpu_text_add(text, GPU_CELSIUS, top);
-        break;
-    case TOP_CHART_CLOCK:
-        top = has_value(d->facts.sm_clock_max) ? d->facts.sm_clock_max.value / million : round_up(most);
-        gpu_text_add(text, GPU_HZ, top * million);
-        break;
-    case TOP_CHART_PCIE:
-    case TOP_CHART_NVLINK:
-        top = round_up(most);
-        gpu_text_add(text, GPU_BYTES_PER_S, top * million);
-        break;
-    default:
-        gpu_text_add(text, GPU_PERMILLE, top);
-        break;
-    }
-    return top;
-}
-
-struct series {
-    int32_t area[HISTORY_POINTS], line[HISTORY_POINTS];
-    bool has_line;
-    int64_t top;
-    const char *title; /* translated */
-};
-
-static void take_series(const struct top_view *view, const struct machine_device *d, int count,
-                        struct series *s, struct str *top)
-{
-    int chart = view->settings.chart;
-    history_take(view->history, d->key, charts[chart].area, s->area, count);
-    s->has_line = charts[chart].line != HISTORY_METRICS;
-    if (s->has_line)
-        history_take(view->history, d->key, charts[chart].line, s->line, count);
-    s->title = _(charts[chart].title);
-    /* Not every GPU tells how many SMs are busy. */
-    if (chart == TOP_CHART_LOAD && !is_known(s->area, count)) {
-        memcpy(s->area, s->line, sizeof s->area);
-        s->has_line = false;
-        s->title = _("in use");
-    }
-    int32_t most = highest(s->area, count);
-    if (s->has_line && highest(s->line, count) > most)
-        most = highest(s->line, count);
-    s->top = chart_top(d, chart, most, top);
-}
-
-/* With its scale at the left: the value at the top, what it is, and how long ago it begins. */
-static void put_chart(struct canvas *c, const struct top_view *view, const struct machine_device *d, int row,
-                      int column, int rows, int columns)
-{
-    enum { SCALE = 12 };
-    struct series series;
-    struct str text = {0};
-    int width = columns - SCALE < MOST_COLUMNS ? columns - SCALE : MOST_COLUMNS;
-    if (width < 4 || rows < 1)
-        return;
-    int points = chart_points(c, width);
-    take_series(view, d, points, &series, &text);
-    canvas_put_right(c, row, column, SCALE - 1, INK_DIM, str_text(&text));
-    if (rows > 1)
-        canvas_put_right(c, row + 1, column, SCALE - 1, INK_DIM, series.title);
-    str_cut(&text, 0);
-    gpu_text_add(&text, GPU_NS,
-                 points * (view->replay ? view->sample->interval_ns : view->settings.interval_ns));
-    if (rows > 2)
-        canvas_put_right(c, row + rows - 1, column, SCALE - 1, INK_DIM, str_text(&text));
-    chart_draw(c, &(struct chart){row, column + SCALE, rows, width, series.top, series.area,
-                                  series.has_line ? series.line : NULL});
-    str_release(&text);
 }
 
 /* ---- a block ---------------------------------------------------------------------------------------------
@@ -449,9 +312,9 @@ static void put_block(struct canvas *c, const struct top_view *view, const struc
             put_gauge(c, d, (enum gauge)(2 * rows[i] + side), row + 1 + i, side * (width / 2) + 1,
                       width / 2 - 1, title_width(c, side));
     if (plan->chart_column)
-        put_chart(c, view, d, row, plan->chart_column, 1 + count, c->columns - plan->chart_column);
+        top_put_chart(c, view, d, row, plan->chart_column, 1 + count, c->columns - plan->chart_column);
     else if (plan->chart_rows)
-        put_chart(c, view, d, row + 1 + count, 0, plan->chart_rows, c->columns);
+        top_put_chart(c, view, d, row + 1 + count, 0, plan->chart_rows, c->columns);
 }
 
 /* ---- a line ----------------------------------------------------------------------------------------------
@@ -623,14 +486,8 @@ static void put_line(struct canvas *c, const struct top_view *view, const struct
         at += widths[i] + PART_GAP;
         str_release(&cell);
     }
-    int left = c->columns - at < MOST_COLUMNS ? c->columns - at : MOST_COLUMNS;
-    if (left < LEAST_CHART)
-        return;
-    struct series series;
-    struct str top = {0};
-    take_series(view, d, chart_points(c, left), &series, &top);
-    chart_draw(c, &(struct chart){row, at, 1, left, series.top, series.area, NULL});
-    str_release(&top);
+    if (c->columns - at >= LEAST_CHART)
+        top_put_spark(c, view, d, row, at, c->columns - at);
 }
 
 /* ---- all of them -----------------------------------------------------------------------------------------

@@ -91,8 +91,7 @@ static int compare_numbers(int64_t a, int64_t b)
 /* What is not known comes after what is. */
 static int compare_readings(struct reading a, struct reading b)
 {
-    bool known_a = reading_is_known(a) || a.state == READING_STALE,
-         known_b = reading_is_known(b) || b.state == READING_STALE;
+    bool known_a = reading_has_value(a), known_b = reading_has_value(b);
     if (known_a != known_b)
         return known_a ? -1 : 1;
     return known_a ? compare_numbers(b.value, a.value) : 0;

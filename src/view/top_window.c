@@ -192,6 +192,30 @@ static void fill_why(struct page *p, const struct subject *s)
     vec_release(&columns);
 }
 
+/* The newest first. */
+static void fill_events(struct page *p, const struct top_view *view)
+{
+    const struct machine_source *log = &view->sample->sources[MACHINE_KERNEL_LOG];
+    p->title = _("Xid errors");
+    for (int i = view->event_count - 1; i >= 0; i--) {
+        struct str time = {0};
+        top_add_clock(&time, view->events[i].time_unix_ns);
+        add_line(p, INK_PLAIN, str_text(&time), view->events[i].text);
+        str_release(&time);
+    }
+    if (view->event_count == 0)
+        add_line(p, INK_PLAIN,
+                 _("none since this program began to look; 'warplight doctor' knows of earlier ones"), NULL);
+    if (!view->replay && log->state != READING_KNOWN) {
+        struct str text = {0};
+        struct msg msg = msg_make(N_("the kernel's log, which tells of some that the driver does not: {0}"),
+                                  value_term(reading_state_meaning(log->state)));
+        msg_render(&text, &msg, true, 0);
+        add_line(p, INK_DIM, str_text(&text), NULL);
+        str_release(&text);
+    }
+}
+
 /* ---- signals ---------------------------------------------------------------------------------------------
  */
 
@@ -333,6 +357,9 @@ void top_draw_window(struct canvas *c, struct top_view *view)
     case TOP_WINDOW_WHY:
         if (find_subject(view, &subject))
             fill_why(&page, &subject);
+        break;
+    case TOP_WINDOW_EVENTS:
+        fill_events(&page, view);
         break;
     case TOP_WINDOW_SIGNAL:
         fill_signals(&page, view);

@@ -170,6 +170,20 @@ class Top(unittest.TestCase):
         screen.wait_for("It exists, for others")
         self.leave(screen, "qq")
 
+    def test_an_xid_shows_when_it_comes(self):
+        xids = os.path.join(self.folder.name, "xids")
+        with open(xids, "w", encoding="ascii"):
+            pass
+        screen = self.top("-i", "100ms", FAKE_NVML_XIDS=xids)
+        screen.wait_for("2.50 %")
+        self.assertNotIn("Xid", screen.text())
+        with open(xids, "a", encoding="ascii") as file:
+            file.write("79\n")
+        screen.wait_for("GPU 0: Xid 79")
+        screen.type("e")
+        screen.wait_for("Xid errors")
+        self.leave(screen, "qq")
+
     def test_processes_are_found_filtered_and_sorted(self):
         first, second = self.sleeper(), self.sleeper()
         screen = self.top(FAKE_NVML_PROCESSES=f"{first.pid}:1024:40,{second.pid}:512:70")

@@ -4,7 +4,9 @@
 
 #include "base/hash.h"
 #include "fuzz_import.h"
+#include "import/import.h"
 #include "model/wlt.h"
+#include "source/machine_replay.h"
 
 static bool is_zero(const uint8_t *bytes, size_t length)
 {
@@ -30,6 +32,23 @@ static void mend_chunk(uint8_t *chunk, size_t length)
         put_hash(chunk + 32, chunk, 32);
 }
 
+/* What `top --replay` makes of it. */
+static void play(const uint8_t *data, size_t size)
+{
+    static const struct import_options options;
+    struct run run;
+    run_init(&run);
+    if (import_memory(&run, "fuzz", data, size, "wlt", &options, NULL) == 0) {
+        run_seal(&run);
+        struct machine_replay *r = machine_replay_open(&run);
+        size_t count = r ? machine_replay_count(r) : 0;
+        for (size_t i = 0; i < count; i += count / 3 + 1)
+            FUZZ_CHECK(machine_replay_take(r, i)->time_unix_ns == machine_replay_time(r, i));
+        machine_replay_close(r);
+    }
+    run_release(&run);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     uint8_t *bytes = malloc(size ? size : 1);
@@ -42,6 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (memcmp(bytes + at, WLT_CHUNK_MAGIC, 4) == 0)
             mend_chunk(bytes + at, size - at);
     fuzz_import("wlt", bytes, size);
+    play(bytes, size);
     free(bytes);
     return 0;
 }

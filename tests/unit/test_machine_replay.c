@@ -136,6 +136,32 @@ static void what_changes_shows_at_its_time(void **state)
     end(&r);
 }
 
+static void xids_come_in_the_sample_after_them(void **state)
+{
+    struct recorded r;
+    (void)state;
+    begin(&r);
+    make_machine_host(&r.sample);
+    make_machine_gpu(&r.sample, 0, 3);
+    add(&r, 0);
+    struct machine_event *event = vec_new(&r.sample.events);
+    *event = (struct machine_event){
+        .time_unix_ns = MADE_TIME + SECOND / 2, .code = 31, .count = 1, .process = "python3 (4711)"};
+    add(&r, 1);
+    r.sample.events.count = 0;
+    add(&r, 2);
+    play(&r);
+    assert_int_equal(machine_replay_take(r.replay, 0)->events.count, 0);
+    const struct machine_sample *s = machine_replay_take(r.replay, 1);
+    assert_int_equal(s->events.count, 1);
+    assert_int_equal(s->events.at[0].code, 31);
+    assert_int_equal(s->events.at[0].device, 0);
+    assert_int_equal(s->events.at[0].time_unix_ns, MADE_TIME + SECOND / 2);
+    assert_string_equal(s->events.at[0].process, "python3 (4711)");
+    assert_int_equal(machine_replay_take(r.replay, 2)->events.count, 0);
+    end(&r);
+}
+
 static void a_moment_is_found_by_time(void **state)
 {
     struct recorded r;
@@ -192,6 +218,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sample_comes_out_as_it_went_in),
         cmocka_unit_test(what_changes_shows_at_its_time),
+        cmocka_unit_test(xids_come_in_the_sample_after_them),
         cmocka_unit_test(a_moment_is_found_by_time),
         cmocka_unit_test(counters_of_another_recording_play_too),
         cmocka_unit_test(a_run_without_counters_has_no_samples),

@@ -203,6 +203,16 @@ static void sixteen_gpus_are_lines(void **state)
     assert_golden(&s, "sixteen-160x30");
 }
 
+static void a_large_screen_has_a_chart_for_each_of_sixteen_gpus(void **state)
+{
+    struct shown s;
+    (void)state;
+    begin(&s, 56, 200);
+    add_gpus(&s, 16);
+    add_processes(&s);
+    assert_golden(&s, "sixteen-200x56");
+}
+
 static void sixteen_gpus_fit_into_80_columns(void **state)
 {
     struct shown s;
@@ -299,6 +309,31 @@ static void the_reason_of_each_value_is_a_key_away(void **state)
     s.view.focus = TOP_FOCUS_GPUS;
     s.view.window = TOP_WINDOW_WHY;
     assert_golden(&s, "why-90x30");
+}
+
+static void errors_stand_at_the_top_and_in_a_window(void **state)
+{
+    static const struct top_event events[] = {
+        {MADE_TIME - INT64_C(900000000000), "GPU 0: Xid 31, python3 (4711)"},
+        {MADE_TIME - INT64_C(7000000000), "GPU 0: Xid 79"}};
+    struct shown s;
+    (void)state;
+    begin(&s, 24, 90);
+    add_gpus(&s, 1);
+    s.view.events = events;
+    s.view.event_count = 1; /* long ago */
+    draw(&s);
+    assert_false(shows(&s, "Xid 31"));
+    s.view.event_count = 2;
+    draw(&s);
+    assert_true(shows(&s, "14:13:13 GPU 0: Xid 79"));
+    s.view.window = TOP_WINDOW_EVENTS;
+    draw(&s);
+    assert_true(shows(&s, "13:58:20  GPU 0: Xid 31, python3 (4711)"));
+    s.view.event_count = 0;
+    draw(&s);
+    assert_true(shows(&s, "none since this program began to look"));
+    end(&s);
 }
 
 static void help_and_values_are_windows(void **state)
@@ -532,12 +567,14 @@ int main(void)
         cmocka_unit_test(ascii_alone_holds_no_other_character),
         cmocka_unit_test(eight_gpus_have_charts_beside_them),
         cmocka_unit_test(sixteen_gpus_are_lines),
+        cmocka_unit_test(a_large_screen_has_a_chart_for_each_of_sixteen_gpus),
         cmocka_unit_test(sixteen_gpus_fit_into_80_columns),
         cmocka_unit_test(every_state_says_why_there_is_no_value),
         cmocka_unit_test(no_gpu_is_an_answer),
         cmocka_unit_test(small_terminals_show_what_fits),
         cmocka_unit_test(a_replay_says_where_it_stands),
         cmocka_unit_test(the_reason_of_each_value_is_a_key_away),
+        cmocka_unit_test(errors_stand_at_the_top_and_in_a_window),
         cmocka_unit_test(help_and_values_are_windows),
         cmocka_unit_test(a_window_scrolls_to_its_end_and_no_further),
         cmocka_unit_test(a_signal_asks_first_with_pid_and_command),
