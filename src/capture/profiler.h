@@ -322,8 +322,13 @@ enum callback_launch { /* numbers of driver calls: cupti_driver_cbid.h */
                        CALLBACK_LAUNCH_COOPERATIVE = 477,
                        CALLBACK_LAUNCH_COOPERATIVE_PTSZ = 478,
                        CALLBACK_LAUNCH_COOPERATIVE_MULTI = 480,
+                       CALLBACK_GRAPH_INSTANTIATE = 513,
                        CALLBACK_GRAPH_LAUNCH = 514,
                        CALLBACK_GRAPH_LAUNCH_PTSZ = 515,
+                       CALLBACK_GRAPH_INSTANTIATE_2 = 578,
+                       CALLBACK_GRAPH_INSTANTIATE_FLAGS = 643,
+                       CALLBACK_GRAPH_INSTANTIATE_PARAMS = 656,
+                       CALLBACK_GRAPH_INSTANTIATE_PARAMS_PTSZ = 657,
                        CALLBACK_LAUNCH_KERNEL_EX = 652,
                        CALLBACK_LAUNCH_KERNEL_EX_PTSZ = 653,
 };
@@ -341,6 +346,13 @@ struct callback_launch_config { /* CUlaunchConfig */
 struct callback_launch_ex_params { /* cuLaunchKernelEx */
     const struct callback_launch_config *config;
     void *function;
+};
+struct callback_graph_params { /* cuGraphLaunch */
+    void *executable, *stream;
+};
+struct callback_instantiate_params { /* how those of cuGraphInstantiate and its later forms begin */
+    void **executable;               /* out */
+    void *graph;
 };
 enum callback_resource {
     CALLBACK_CONTEXT_CREATED = 1,

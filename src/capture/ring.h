@@ -162,11 +162,21 @@ struct ring_pc {
     } at[RING_PC_AT_ONCE];
 };
 
+/* And what several passes will count on a chip, before the first of them. */
+enum { RING_PLAN = 67 };
+struct ring_plan {
+    uint32_t kind; /* RING_PLAN */
+    uint32_t counters, passes, unused;
+    char chip[32]; /* ends with a zero */
+};
+
 /* And launches whose counters were measured, each followed by RING_COUNTERS of the same thread. */
 enum { RING_LAUNCH = 64, RING_COUNTERS = 65, RING_COUNTERS_AT_ONCE = 14 };
 enum ring_launch_flags {
     RING_LAUNCH_COOPERATIVE = 1,
     RING_LAUNCH_TOTAL = 2, /* no launch: at the end, how many there were of a kernel; number says it */
+    RING_LAUNCH_GRAPH = 4, /* of a CUDA graph, which was measured as a whole */
+    RING_LAUNCH_ALONE = 8, /* total of what was never measured: it waits for other GPUs */
 };
 struct ring_launch {
     uint32_t kind; /* RING_LAUNCH */
@@ -179,7 +189,7 @@ struct ring_launch {
     uint32_t registers_per_thread, static_shared_bytes, dynamic_shared_bytes, local_bytes_per_thread;
     uint32_t flags;    /* enum ring_launch_flags */
     uint32_t counters; /* that follow */
-    uint32_t unused;
+    uint32_t kernels;  /* in a graph; 0 not known */
 };
 struct ring_counters {
     uint32_t kind; /* RING_COUNTERS */

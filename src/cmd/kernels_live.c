@@ -6,6 +6,7 @@
 
 #include "base/i18n.h"
 #include "base/json_write.h"
+#include "base/utf8.h"
 #include "source/counter_plan.h"
 #include "source/measure.h"
 #include "symbol/binary.h"
@@ -14,6 +15,21 @@
 
 /* ---- measuring ------------------------------------------------------------------------------------------
  */
+
+/* What hardware showed, on an H200: doc/measured/kernels.md. */
+enum { REPLAY_MS = 40, PASS_MS = 6 };
+
+static void say_plan(const struct ring_plan *plan)
+{
+    struct str chip = {0};
+    utf8_visible(&chip, plan->chip, strlen(plan->chip));
+    fprintf(stderr,
+            _("warplight: --deep on %s: %u counters in %u passes; each kernel that matters is run once for "
+              "each pass, "
+              "in about %u ms, and 5 ms more for each GB of device memory in use\n"),
+            str_text(&chip), plan->counters, plan->passes, REPLAY_MS + PASS_MS * plan->passes);
+    str_release(&chip);
+}
 
 static void say_what_was_measured(const struct cli *cli, const struct measure *m, const struct run *run)
 {
@@ -87,6 +103,7 @@ int live_measure(struct run *run, const struct cli *cli, const struct live_optio
     struct measure_options wanted = {
         .metrics = options->metrics,
         .deep = options->deep,
+        .on_plan = cli->globals.quiet ? NULL : say_plan,
         .launches = (uint32_t)(options->launches < UINT32_MAX ? options->launches : UINT32_MAX),
     };
     char **argv = mem_zalloc((size_t)cli->operand_count + 1, sizeof *argv);

@@ -9,6 +9,7 @@
  * While a context is measured, one launch at a time goes through it: that is what measuring does anyway, and
  * it tells which range is which launch. What must not wait for itself is never measured: kernels of
  * collectives, which wait for other GPUs. doc/internals/counters.md has the numbers behind the rules. */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@
 #include "base/i18n.h"
 #include "inject/cubins.h"
 #include "inject/launches.h"
-#include "inject/profiler.h"
+#include "inject/plans.h"
 #include "inject/sampling.h"
 
 #define MS INT64_C(1000000)
@@ -27,13 +28,17 @@ enum {
     RANGES = 256,    /* of a session: each takes some 120 KB */
     PATIENCE = 48,   /* launches that need no measuring, until it pays to stop */
     DEEPENING = 256, /* launches without a replay, until others are measured again */
+    GRAPH_OFTEN = 3, /* launches of a graph that are measured at most, unless all are */
+    BUSY_TRIES = 100,
 };
-static const int64_t idle_ns = 200 * MS;      /* without a launch, until the helper takes what there is */
-static const int64_t replay_ns = 2500 * MS;   /* spent on kernels of which it is not known if they matter */
+static const int64_t idle_ns = 200 * MS;    /* without a launch, until the helper takes what there is */
+static const int64_t replay_ns = 2500 * MS; /* spent on kernels of which it is not known if they matter */
+static const int64_t graphs_ns = 2500 * MS; /* spent on graphs, each of which costs a session of its own */
+static const int64_t retry_ns = 100 * MS;   /* until counters that another process has are asked for again */
 static const int64_t sampling_ns = 5000 * MS; /* of sampling */
 static const double share_that_matters = 0.01;
 
-enum mode { MODE_OFF, MODE_QUICK, MODE_DEEP, MODES };
+enum mode { MODE_OFF, MODE_QUICK, MODE_DEEP, MODE_GRAPH };
 
 struct context {
     void *handle; /* NULL: free */
@@ -43,9 +48,8 @@ struct context {
     int device;
     enum mode mode; /* of the session that is open */
     struct profiler profiler;
-    struct profiler_plan plans[MODES];
+    struct plans *plans;
     struct profiler_session session;
-    uint64_t *metric_names[MODES]; /* of the plans, as the ring knows them */
     struct kernel *kernels;
     struct launch launches[RANGES]; /* of the session */
     uint32_t launch_count;
@@ -56,17 +60,20 @@ struct context {
     uint32_t deepening;       /* launches for which replays go before what costs a switch */
     double total_ns;          /* of all launches whose duration is known */
     int64_t spent_ns;         /* on replays */
+    int64_t graphs_ns;        /* on graphs */
+    uint32_t busy;            /* times that another process had the counters */
+    int64_t retry_ns;         /* not before */
+    struct refusal busy_why;
+    bool measured; /* something was */
 };
 
 static struct {
     pthread_mutex_t lock; /* for new contexts */
     void *subscriber;
     struct driver driver;
-    char *words;                           /* of the options, cut at their commas */
-    const char *metrics[PROFILER_METRICS]; /* of all passes, those of one pass first; into words */
-    size_t metric_count[MODES];
     struct context contexts[CONTEXTS];
     _Atomic int64_t launches; /* of the process */
+    _Atomic bool gave_up, measured;
 } counters = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* Set while we call CUPTI ourselves: what that launches is not the application's. */
@@ -97,9 +104,19 @@ static struct ring_launch describe(const struct context *c, const struct kernel 
                                  .static_shared_bytes = kernel->static_shared_bytes,
                                  .dynamic_shared_bytes = kernel->dynamic_shared_bytes,
                                  .local_bytes_per_thread = kernel->local_bytes};
+    if (kernel->is_graph) {
+        record.flags = RING_LAUNCH_GRAPH;
+        record.kernels = kernel->graph_kernels;
+        return record;
+    }
     memcpy(record.grid, kernel->grid, sizeof record.grid);
     memcpy(record.block, kernel->block, sizeof record.block);
     return record;
+}
+
+static const struct plan *plan_of(const struct context *c, enum mode mode)
+{
+    return mode == MODE_DEEP ? &c->plans->deep : &c->plans->quick;
 }
 
 /* In one piece: the collector reads slots in any order. */
@@ -111,11 +128,12 @@ static void add_launch(struct recorder *r, const struct context *c, enum mode mo
         struct ring_launch launch;
         struct ring_counters counters[MOST];
     } all;
-    size_t records = 0, count = c->plans[mode].count;
+    const struct plan *plan = plan_of(c, mode);
+    size_t records = 0, count = plan->counters.count;
     all.launch = describe(c, launch->kernel);
     all.launch.number = launch->number;
     all.launch.stream = (uint64_t)(uintptr_t)launch->stream;
-    all.launch.flags = launch->flags;
+    all.launch.flags |= launch->flags;
     all.launch.counters = (uint32_t)count;
     for (size_t i = 0; i < count; i++) {
         struct ring_counters *record = &all.counters[i / RING_COUNTERS_AT_ONCE];
@@ -123,21 +141,29 @@ static void add_launch(struct recorder *r, const struct context *c, enum mode mo
             *record = (struct ring_counters){.kind = RING_COUNTERS, .number = launch->number};
             records++;
         }
-        record->at[record->count].name = c->metric_names[mode][i];
+        record->at[record->count].name = plan->names[i];
         record->at[record->count++].value = values[i];
     }
     records_add(r, &all, sizeof all.launch + records * sizeof *all.counters);
 }
 
-/* How many launches there were of what was measured, once. */
+/* At the end. */
+static void say_if_busy(struct recorder *r, const struct context *c)
+{
+    if (c->busy && !c->measured)
+        recorder_note(r, c->busy_why.why, c->busy_why.detail);
+}
+
+/* How many launches there were, once: of what was measured, and of what never is. */
 static void add_totals(struct recorder *r, struct context *c)
 {
     for (size_t i = 0; c->kernels && i < KERNELS; i++) {
         struct kernel *kernel = &c->kernels[i];
-        if (!kernel->symbol || kernel->measured == 0 || kernel->launches == 0)
+        bool counts = kernel->measured > 0 || kernel->is_graph || kernel->excluded;
+        if (!kernel->symbol || !counts || kernel->launches == 0)
             continue;
         struct ring_launch record = describe(c, kernel);
-        record.flags = RING_LAUNCH_TOTAL;
+        record.flags |= RING_LAUNCH_TOTAL | (kernel->measured == 0 ? RING_LAUNCH_ALONE : 0);
         record.number = kernel->launches;
         records_add(r, &record, sizeof record);
         kernel->launches = kernel->measured = 0;
@@ -152,6 +178,17 @@ static void give_up(struct recorder *r, struct context *c, const struct refusal 
     c->dead = true;
     c->mode = MODE_OFF;
     recorder_note(r, why->why, why->detail);
+    atomic_store_explicit(&counters.gave_up, true, memory_order_relaxed);
+}
+
+/* Another process of the program may have the GPU's counters just now, for a moment: tries again. */
+static void wait_for_hardware(struct recorder *r, struct context *c, const struct refusal *why)
+{
+    if (c->busy++ == BUSY_TRIES)
+        give_up(r, c, why);
+    c->mode = MODE_OFF;
+    c->busy_why = *why;
+    c->retry_ns = clock_ns(CLOCK_MONOTONIC) + retry_ns;
 }
 
 static void take_values(struct recorder *r, struct context *c, enum mode mode, struct launch *launch,
@@ -161,6 +198,8 @@ static void take_values(struct recorder *r, struct context *c, enum mode mode, s
     add_launch(r, c, mode, launch, values);
     /* The first metric of both sets is the duration, unless the user chose others. */
     kernel->duration_ns = values[0] > 0 ? values[0] : 0;
+    c->measured = true;
+    atomic_store_explicit(&counters.measured, true, memory_order_relaxed);
     kernel->deep = kernel->deep || mode == MODE_DEEP;
 }
 
@@ -178,7 +217,10 @@ static bool take_ranges(struct recorder *r, struct context *c, enum mode mode, s
         if (order < 0 || order >= c->launch_count)
             return false;
         struct launch *launch = &c->launches[order];
-        if (launch->kernel && profiler_values(&c->profiler, &c->session, i, values))
+        pthread_mutex_lock(&c->plans->evaluating);
+        bool known = launch->kernel && profiler_values(&c->profiler, &c->session, i, values);
+        pthread_mutex_unlock(&c->plans->evaluating);
+        if (known)
             take_values(r, c, mode, launch, values);
     }
     return true;
@@ -202,21 +244,79 @@ static void stop(struct recorder *r, struct context *c)
         recorder_note(r, why.why, why.detail);
         atomic_fetch_add_explicit(&r->ring->dropped_here, c->launch_count, memory_order_relaxed);
     }
-    if (mode == MODE_DEEP)
-        c->spent_ns += clock_ns(CLOCK_MONOTONIC) - c->begun_ns;
+    int64_t spent = clock_ns(CLOCK_MONOTONIC) - c->begun_ns;
+    c->spent_ns += mode == MODE_DEEP ? spent : 0;
+    c->graphs_ns += mode == MODE_GRAPH ? spent : 0;
     c->launch_count = 0;
     inside = false;
+}
+
+/* Stops the sessions of other contexts on the device: there may be one at a time. False: one is in the middle
+ * of a launch. */
+static bool have_device(struct recorder *r, const struct context *c)
+{
+    for (int i = 0; i < CONTEXTS; i++) {
+        struct context *other = &counters.contexts[i];
+        void *before = NULL;
+        if (other == c || __atomic_load_n(&other->mode, __ATOMIC_RELAXED) == MODE_OFF ||
+            other->device != c->device)
+            continue;
+        /* Its holder may be waiting for ours. */
+        if (pthread_mutex_trylock(&other->lock) != 0)
+            return false;
+        if (other->mode != MODE_OFF && counters.driver.CtxPushCurrent(other->session.context) == 0) {
+            stop(r, other);
+            counters.driver.CtxPopCurrent(&before);
+        }
+        pthread_mutex_unlock(&other->lock);
+    }
+    return true;
+}
+
+static int try_start(struct context *c, enum mode mode, struct refusal *why)
+{
+    static const enum profiler_ranges ranges[] = {
+        [MODE_QUICK] = PROFILER_KERNELS, [MODE_DEEP] = PROFILER_REPLAYED, [MODE_GRAPH] = PROFILER_WHOLE};
+    return profiler_start(&c->profiler, &c->session, &plan_of(c, mode)->counters, ranges[mode],
+                          mode == MODE_QUICK ? RANGES : 1, why);
+}
+
+/* A MIG instance has no say over what it shares with others: measures the rest. */
+static int start_with_part(struct recorder *r, struct context *c, enum mode mode, struct refusal *why)
+{
+    struct refusal shared = *why;
+    if (why->result != CUPTI_MIG || c->plans->is_part)
+        return -1;
+    profiler_leave(&c->profiler, &c->session);
+    pthread_mutex_lock(&counters.lock);
+    struct plans *part = plans_find(r, &c->profiler, true, why);
+    pthread_mutex_unlock(&counters.lock);
+    if (part)
+        c->plans = part;
+    if (!part || try_start(c, mode, why) != 0) {
+        *why = shared;
+        return -1;
+    }
+    recorder_note(
+        r,
+        N_("this is a MIG instance ({0}): counters of L2, DRAM and links, which instances share, were left "
+           "out; turn MIG off to measure them"),
+        shared.detail);
+    return 0;
 }
 
 static void start(struct recorder *r, struct context *c, enum mode mode)
 {
     struct refusal why;
+    if ((c->busy && clock_ns(CLOCK_MONOTONIC) < c->retry_ns) || !have_device(r, c))
+        return;
     inside = true;
     c->begun_ns = clock_ns(CLOCK_MONOTONIC);
     c->launch_count = c->idle = 0;
-    if (profiler_start(&c->profiler, &c->session, &c->plans[mode], mode == MODE_DEEP,
-                       mode == MODE_DEEP ? 1 : RANGES, &why) == 0)
+    if (try_start(c, mode, &why) == 0 || start_with_part(r, c, mode, &why) == 0)
         c->mode = mode;
+    else if (why.result == CUPTI_HARDWARE_BUSY)
+        wait_for_hardware(r, c, &why);
     else
         give_up(r, c, &why);
     inside = false;
@@ -248,38 +348,6 @@ static void stop_sampling(struct recorder *r, struct context *c)
 /* ---- contexts -------------------------------------------------------------------------------------------
  */
 
-/* Finds the words "metric=NAME" and then "deep=NAME". */
-static void read_metrics(const char *words)
-{
-    free(counters.words);
-    counters.words = strdup(words ? words : "");
-    counters.metric_count[MODE_QUICK] = counters.metric_count[MODE_DEEP] = 0;
-    for (char *word = counters.words; word && counters.metric_count[MODE_DEEP] < PROFILER_METRICS;) {
-        char *end = strchr(word, ','), *name = strchr(word, '=');
-        if (end)
-            *end = '\0';
-        bool quick = strncmp(word, "metric=", strlen("metric=")) == 0;
-        if (quick || strncmp(word, "deep=", strlen("deep=")) == 0)
-            counters.metrics[counters.metric_count[MODE_DEEP]++] = name + 1;
-        counters.metric_count[MODE_QUICK] += quick;
-        word = end ? end + 1 : NULL;
-    }
-}
-
-static bool plan(struct recorder *r, struct context *c, enum mode mode, struct refusal *why)
-{
-    enum { MOST_PASSES = 64 };
-    struct profiler_plan *p = &c->plans[mode];
-    if (profiler_plan(&c->profiler, counters.metrics, counters.metric_count[mode],
-                      mode == MODE_DEEP ? MOST_PASSES : 1, p, why) != 0)
-        return false;
-    c->metric_names[mode] = calloc(p->count, sizeof **c->metric_names);
-    refusal_set(why, N_("no hardware counters: no memory is left for them"), "%s", "");
-    for (size_t i = 0; c->metric_names[mode] && i < p->count; i++)
-        c->metric_names[mode][i] = texts_hash(r, p->metrics[i]);
-    return c->metric_names[mode] != NULL;
-}
-
 static bool prepare(struct recorder *r, struct context *c, struct refusal *why)
 {
     if (counters.driver.CtxGetDevice(&c->device) != 0)
@@ -287,8 +355,10 @@ static bool prepare(struct recorder *r, struct context *c, struct refusal *why)
     add_device(r, c->device);
     if (r->options.sampler)
         return true;
-    if (profiler_open(&c->profiler, &r->cupti, c->device, why) != 0 || !plan(r, c, MODE_QUICK, why) ||
-        (r->options.deep && !plan(r, c, MODE_DEEP, why)))
+    if (profiler_open(&c->profiler, &r->cupti, c->device, why) != 0)
+        return false;
+    c->plans = plans_find(r, &c->profiler, false, why);
+    if (!c->plans)
         return false;
     c->kernels = calloc(KERNELS, sizeof *c->kernels);
     refusal_set(why, N_("no hardware counters: no memory is left for them"), "%s", "");
@@ -299,7 +369,6 @@ static struct context *add_context(struct recorder *r, void *handle, uint32_t id
 {
     struct refusal why;
     refusal_set(&why, N_("no hardware counters: the driver does not say which device it is"), "%s", "");
-    pthread_mutex_init(&c->lock, NULL);
     c->id = id;
     c->session.context = handle;
     inside = true;
@@ -318,6 +387,21 @@ static struct context *known_context(const void *handle)
     return NULL;
 }
 
+/* The caller holds its lock. Others may wait for that with a pointer that they got before: see on_launch().
+ */
+static void free_context(struct context *c)
+{
+    inside = true;
+    if (c->plans)
+        profiler_release(&c->profiler, &c->session);
+    sampling_release(&c->sampling);
+    free(c->kernels);
+    size_t kept = offsetof(struct context, dead);
+    memset((char *)c + kept, 0, sizeof *c - kept);
+    __atomic_store_n(&c->handle, NULL, __ATOMIC_RELEASE);
+    inside = false;
+}
+
 /* NULL: there are too many. */
 static struct context *find_context(struct recorder *r, void *handle, uint32_t id)
 {
@@ -330,6 +414,9 @@ static struct context *find_context(struct recorder *r, void *handle, uint32_t i
     if (place)
         found = add_context(r, handle, id, place);
     pthread_mutex_unlock(&counters.lock);
+    if (!found)
+        recorder_note(r, N_("more than {0} contexts at a time: what was launched in others was not measured"),
+                      "64");
     return found;
 }
 
@@ -352,6 +439,17 @@ static enum mode wanted_mode(const struct recorder *r, const struct context *c, 
         return MODE_OFF;
     bool often = r->options.launches && kernel->measured >= r->options.launches;
     return often ? MODE_OFF : MODE_QUICK;
+}
+
+/* Each costs a session, so that a program with many graphs cannot have them all. */
+static enum mode wanted_of_graph(const struct recorder *r, const struct context *c,
+                                 const struct kernel *graph)
+{
+    uint32_t most =
+        r->options.launches && r->options.launches < GRAPH_OFTEN ? r->options.launches : GRAPH_OFTEN;
+    bool often = r->options.launches && graph->measured >= most;
+    bool spent = r->options.launches && c->graphs_ns > graphs_ns;
+    return often || spent || graphs_are_excluded() ? MODE_OFF : MODE_GRAPH;
 }
 
 /* Opens the session that a launch wants. */
@@ -377,20 +475,24 @@ static bool enter(struct recorder *r, struct context *c, uint32_t cbid, const st
         launch.kernel->launches++;
         c->total_ns += launch.kernel->duration_ns;
     }
-    enum mode mode = launch.kernel ? wanted_mode(r, c, launch.kernel) : MODE_OFF;
+    enum mode mode = !launch.kernel            ? MODE_OFF
+                     : launch.kernel->is_graph ? wanted_of_graph(r, c, launch.kernel)
+                                               : wanted_mode(r, c, launch.kernel);
     c->deepening = mode == MODE_DEEP ? DEEPENING : c->deepening - (c->deepening > 0);
-    /* A graph, or what waits for other GPUs, in a session would lose it, or wait for ever. */
+    /* A graph, or what waits for other GPUs, in a session of kernels would lose it, or wait for ever. */
     if (!launch.is_single || (launch.kernel && launch.kernel->excluded))
         stop(r, c);
     if (mode != MODE_OFF)
         open_session(r, c, mode);
     else if (launch.kernel)
         c->settled = true;
-    if (c->mode == MODE_OFF || !launch.is_single)
+    if (c->mode == MODE_OFF || (!launch.is_single && mode != MODE_GRAPH))
         return false;
     if (mode == MODE_OFF)
         launch.kernel = NULL;
     c->launches[c->launch_count] = launch;
+    if (mode == MODE_GRAPH)
+        profiler_push(&c->profiler, &c->session);
     return true;
 }
 
@@ -398,6 +500,8 @@ static void leave(struct recorder *r, struct context *c, bool launched)
 {
     if (c->mode == MODE_OFF)
         return;
+    if (c->mode == MODE_GRAPH)
+        profiler_pop(&c->profiler, &c->session);
     if (launched) {
         struct kernel *kernel = c->launches[c->launch_count++].kernel;
         c->idle = kernel ? 0 : c->idle + 1;
@@ -405,7 +509,7 @@ static void leave(struct recorder *r, struct context *c, bool launched)
             kernel->measured++;
     }
     c->last_ns = clock_ns(CLOCK_MONOTONIC);
-    if (c->mode == MODE_DEEP || c->launch_count == RANGES || c->idle >= PATIENCE)
+    if (c->mode != MODE_QUICK || c->launch_count == RANGES || c->idle >= PATIENCE)
         stop(r, c);
 }
 
@@ -439,37 +543,51 @@ static void on_launch(struct recorder *r, uint32_t cbid, const struct callback_c
     if (c->dead)
         return;
     pthread_mutex_lock(&c->lock);
-    if (r->options.sampler)
+    bool gone = __atomic_load_n(&c->handle, __ATOMIC_RELAXED) != call->context; /* while we waited */
+    if (r->options.sampler && !gone)
         sample(r, c);
-    if (!c->dead && !r->options.sampler && enter(r, c, cbid, call, number))
+    if (!c->dead && !gone && !r->options.sampler && enter(r, c, cbid, call, number))
         *call->correlation_data = 1; /* the lock stays held */
     else
         pthread_mutex_unlock(&c->lock);
 }
 
+static bool is_instantiation(uint32_t cbid)
+{
+    return cbid == CALLBACK_GRAPH_INSTANTIATE || cbid == CALLBACK_GRAPH_INSTANTIATE_2 ||
+           cbid == CALLBACK_GRAPH_INSTANTIATE_FLAGS || cbid == CALLBACK_GRAPH_INSTANTIATE_PARAMS ||
+           cbid == CALLBACK_GRAPH_INSTANTIATE_PARAMS_PTSZ;
+}
+
+static void on_instantiation(const struct callback_call *call)
+{
+    if (call->site != CALLBACK_EXIT || *(const int *)call->result != 0)
+        return;
+    inside = true;
+    graphs_add(&counters.driver, call->params);
+    inside = false;
+}
+
 static void on_context_end(struct recorder *r, const struct callback_resource_data *data)
 {
-    struct context *c = known_context(data->context);
+    struct context *c = data->context ? known_context(data->context) : NULL;
     if (!c)
         return;
     pthread_mutex_lock(&c->lock);
-    if (!c->dead) {
+    if (c->handle == data->context) {
         stop(r, c);
         stop_sampling(r, c);
         add_totals(r, c);
-        inside = true;
-        profiler_leave(&c->profiler, &c->session);
-        inside = false;
+        say_if_busy(r, c);
+        free_context(c); /* a new one may get its address */
     }
-    c->dead = true;
-    __atomic_store_n(&c->handle, (void *)c, __ATOMIC_RELEASE); /* a new context may get this address */
     pthread_mutex_unlock(&c->lock);
 }
 
 /* Another kernel's name may come to lie where one of this module was. */
 static void on_module_end(struct recorder *r, const struct callback_resource_data *data)
 {
-    struct context *c = known_context(data->context);
+    struct context *c = data->context ? known_context(data->context) : NULL;
     if (!c || c->dead)
         return;
     pthread_mutex_lock(&c->lock);
@@ -503,7 +621,9 @@ static void on_call(void *user, int domain, uint32_t cbid, const void *data)
     struct recorder *r = user;
     if (inside || atomic_load_explicit(&r->closed, memory_order_acquire))
         return;
-    if (domain == CALLBACK_DOMAIN_DRIVER)
+    if (domain == CALLBACK_DOMAIN_DRIVER && is_instantiation(cbid))
+        on_instantiation(data);
+    else if (domain == CALLBACK_DOMAIN_DRIVER)
         on_launch(r, cbid, data);
     else if (domain == CALLBACK_DOMAIN_RESOURCE)
         on_resource(r, cbid, data);
@@ -516,6 +636,9 @@ static const uint32_t launch_calls[] = {
     CALLBACK_LAUNCH_KERNEL,           CALLBACK_LAUNCH_KERNEL_PTSZ,       CALLBACK_LAUNCH_COOPERATIVE,
     CALLBACK_LAUNCH_COOPERATIVE_PTSZ, CALLBACK_LAUNCH_COOPERATIVE_MULTI, CALLBACK_GRAPH_LAUNCH,
     CALLBACK_GRAPH_LAUNCH_PTSZ,       CALLBACK_LAUNCH_KERNEL_EX,         CALLBACK_LAUNCH_KERNEL_EX_PTSZ};
+static const uint32_t instantiate_calls[] = {
+    CALLBACK_GRAPH_INSTANTIATE, CALLBACK_GRAPH_INSTANTIATE_2, CALLBACK_GRAPH_INSTANTIATE_FLAGS,
+    CALLBACK_GRAPH_INSTANTIATE_PARAMS, CALLBACK_GRAPH_INSTANTIATE_PARAMS_PTSZ};
 
 bool counters_start(struct recorder *r)
 {
@@ -533,9 +656,11 @@ bool counters_start(struct recorder *r)
         atomic_store_explicit(&r->ring->state, RING_FAILED, memory_order_release);
         return false;
     }
-    read_metrics(r->options.words);
+    plans_read(r->options.words);
     for (size_t i = 0; i < sizeof launch_calls / sizeof *launch_calls; i++)
         cupti->EnableCallback(1, counters.subscriber, CALLBACK_DOMAIN_DRIVER, launch_calls[i]);
+    for (size_t i = 0; i < sizeof instantiate_calls / sizeof *instantiate_calls; i++)
+        cupti->EnableCallback(1, counters.subscriber, CALLBACK_DOMAIN_DRIVER, instantiate_calls[i]);
     cupti->EnableCallback(1, counters.subscriber, CALLBACK_DOMAIN_RESOURCE, CALLBACK_CONTEXT_DESTROY);
     cupti->EnableCallback(1, counters.subscriber, CALLBACK_DOMAIN_RESOURCE, CALLBACK_MODULE_UNLOAD);
     if (r->options.sampler) {
@@ -561,8 +686,10 @@ void counters_flush(struct recorder *r, bool all)
                 stop_sampling(r, c);
             counters.driver.CtxPopCurrent(&before);
         }
-        if (all)
+        if (all) {
             add_totals(r, c);
+            say_if_busy(r, c);
+        }
         pthread_mutex_unlock(&c->lock);
     }
 }
@@ -577,7 +704,10 @@ void counters_stop(struct recorder *r)
 
 void counters_forget(void)
 {
-    memset(counters.contexts, 0, sizeof counters.contexts);
+    memset(counters.contexts, 0, sizeof counters.contexts); /* locks, too */
     pthread_mutex_init(&counters.lock, NULL);
+    counters.subscriber = NULL;
+    plans_forget();
+    graphs_forget();
     cubins_forget();
 }

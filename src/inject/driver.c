@@ -28,6 +28,9 @@ bool driver_open(struct driver *d)
         memcpy((char *)d + symbols[i].at, &address, sizeof address);
     }
     *(void **)&d->KernelGetAttribute = dlsym(library, "cuKernelGetAttribute");
+    *(void **)&d->GraphGetNodes = dlsym(library, "cuGraphGetNodes");
+    *(void **)&d->GraphNodeGetType = dlsym(library, "cuGraphNodeGetType");
+    *(void **)&d->GraphChildGraphNodeGetGraph = dlsym(library, "cuGraphChildGraphNodeGetGraph");
     return true;
 }
 

@@ -16,6 +16,8 @@ enum driver_function_attribute {
     DRIVER_REGISTERS = 4,
 };
 
+enum driver_node { DRIVER_NODE_KERNEL = 0, DRIVER_NODE_GRAPH = 4 };
+
 struct driver {
     int (*CtxGetDevice)(int *device);
     int (*CtxPushCurrent)(void *context);
@@ -27,6 +29,10 @@ struct driver {
     int (*DeviceGetName)(char *name, int bytes, int device);
     int (*DeviceGetUuid)(uint8_t uuid[16], int device);
     int (*DeviceTotalMem)(size_t *bytes, int device);
+    /* Of graphs; or NULL: before 10.0. */
+    int (*GraphGetNodes)(void *graph, void **nodes, size_t *count);
+    int (*GraphNodeGetType)(void *node, int *type);
+    int (*GraphChildGraphNodeGetGraph)(void *node, void **graph);
 };
 
 /* False: a function is missing. */

@@ -226,6 +226,7 @@ static struct ring *open_ring(const char *folder, bool paused)
         ring->record_bytes[RING_LAUNCH] = sizeof(struct ring_launch);
         ring->record_bytes[RING_COUNTERS] = sizeof(struct ring_counters);
         ring->record_bytes[RING_PC] = sizeof(struct ring_pc);
+        ring->record_bytes[RING_PLAN] = sizeof(struct ring_plan);
         ring->wanted = paused ? RING_PAUSE : RING_RECORD;
         atomic_thread_fence(memory_order_release); /* the collector looks for the magic first */
         memcpy(ring->magic, RING_MAGIC, sizeof ring->magic);

@@ -1,5 +1,6 @@
 #include "inject/launches.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Kernels of libraries in which GPUs wait for each other. */
@@ -36,8 +37,8 @@ static bool is_same(const struct kernel *kernel, const char *symbol, const struc
            kernel->dynamic_shared_bytes == p->dynamic_shared_bytes;
 }
 
-static struct kernel *find(struct recorder *r, const struct driver *d, int device, struct kernel *kernels,
-                           const char *symbol, const struct callback_launch_params *p)
+/* Its place, or a free one (symbol NULL); NULL: there are too many. */
+static struct kernel *find(struct kernel *kernels, const char *symbol, const struct callback_launch_params *p)
 {
     enum { MOST_TRIES = 16 };
     uint64_t hash = (uint64_t)(uintptr_t)symbol;
@@ -45,12 +46,38 @@ static struct kernel *find(struct recorder *r, const struct driver *d, int devic
         hash = (hash ^ ((uint64_t)p->grid[i] << 32 | p->block[i])) * 0x9e3779b97f4a7c15u;
     for (uint32_t i = 0, at = (uint32_t)(hash >> 32); i < MOST_TRIES; i++, at++) {
         struct kernel *kernel = &kernels[at & (KERNELS - 1)];
-        if (!kernel->symbol)
-            fill(r, d, device, kernel, symbol, p);
-        if (is_same(kernel, symbol, p))
+        if (!kernel->symbol || is_same(kernel, symbol, p))
             return kernel;
     }
     return NULL;
+}
+
+static struct kernel *find_kernel(struct recorder *r, const struct driver *d, int device,
+                                  struct kernel *kernels, const char *symbol,
+                                  const struct callback_launch_params *p)
+{
+    struct kernel *kernel = find(kernels, symbol, p);
+    if (kernel && !kernel->symbol)
+        fill(r, d, device, kernel, symbol, p);
+    return kernel;
+}
+
+/* A handle may get another graph: the number tells. */
+static struct kernel *find_graph(struct recorder *r, struct kernel *kernels, const char *executable)
+{
+    struct graph graph = graphs_find(executable);
+    struct callback_launch_params key = {.grid = {graph.number}};
+    struct kernel *kernel = find(kernels, executable, &key);
+    char name[32];
+    if (!kernel || kernel->symbol)
+        return kernel;
+    snprintf(name, sizeof name, "CUDA graph %u", graph.number);
+    *kernel = (struct kernel){.symbol = executable,
+                              .name = texts_hash(r, name),
+                              .grid = {graph.number},
+                              .is_graph = true,
+                              .graph_kernels = graph.kernels};
+    return kernel;
 }
 
 /* The parameters of all calls in one form; false: not of a single kernel. */
@@ -78,10 +105,23 @@ static bool read_params(uint32_t cbid, const void *params, struct callback_launc
     }
 }
 
+static struct launch read_graph(struct recorder *r, const struct driver *driver, struct kernel *kernels,
+                                const struct callback_graph_params *params)
+{
+    struct launch launch = {.flags = RING_LAUNCH_GRAPH, .stream = params->stream};
+    int status = 0;
+    launch.is_capture = driver->StreamIsCapturing(params->stream, &status) == 0 && status != 0;
+    if (params->executable && !launch.is_capture)
+        launch.kernel = find_graph(r, kernels, params->executable);
+    return launch;
+}
+
 struct launch launch_read(struct recorder *r, const struct driver *driver, int device, struct kernel *kernels,
                           uint32_t cbid, const struct callback_call *call)
 {
     struct callback_launch_params params;
+    if (cbid == CALLBACK_GRAPH_LAUNCH || cbid == CALLBACK_GRAPH_LAUNCH_PTSZ)
+        return read_graph(r, driver, kernels, call->params);
     struct launch launch = {.is_single = read_params(cbid, call->params, &params)};
     if (!launch.is_single)
         return launch;
@@ -90,7 +130,9 @@ struct launch launch_read(struct recorder *r, const struct driver *driver, int d
     launch.is_capture = driver->StreamIsCapturing(params.stream, &status) == 0 && status != 0;
     if (cbid == CALLBACK_LAUNCH_COOPERATIVE || cbid == CALLBACK_LAUNCH_COOPERATIVE_PTSZ)
         launch.flags = RING_LAUNCH_COOPERATIVE;
+    if (call->symbol && launch.is_capture && waits_for_others(call->symbol))
+        graphs_exclude();
     if (call->symbol && !launch.is_capture)
-        launch.kernel = find(r, driver, device, kernels, call->symbol, &params);
+        launch.kernel = find_kernel(r, driver, device, kernels, call->symbol, &params);
     return launch;
 }

@@ -28,6 +28,8 @@ enum call {
     RANGE_DATA_INITIALIZE,
     RANGE_CONFIG,
     RANGE_START,
+    RANGE_PUSH,
+    RANGE_POP,
     RANGE_STOP,
     RANGE_DECODE,
     RANGE_COUNT,
@@ -52,6 +54,8 @@ static const char *const names[CALLS] = {
     [RANGE_DATA_INITIALIZE] = "cuptiRangeProfilerCounterDataImageInitialize",
     [RANGE_CONFIG] = "cuptiRangeProfilerSetConfig",
     [RANGE_START] = "cuptiRangeProfilerStart",
+    [RANGE_PUSH] = "cuptiRangeProfilerPushRange",
+    [RANGE_POP] = "cuptiRangeProfilerPopRange",
     [RANGE_STOP] = "cuptiRangeProfilerStop",
     [RANGE_DECODE] = "cuptiRangeProfilerDecodeData",
     [RANGE_COUNT] = "cuptiRangeProfilerGetCounterDataInfo",
@@ -240,63 +244,86 @@ int profiler_plan(struct profiler *p, const char *const *metrics, size_t count, 
 static int lay_out(struct profiler *p, struct profiler_session *s, const struct profiler_plan *plan,
                    size_t most_ranges, struct refusal *why)
 {
+    struct profiler_data *data = &s->data[s->ranges];
     struct profiler_range_data_size size = {.size = PROFILER_SIZE(profiler_range_data_size, bytes),
                                             .object = s->object,
                                             .metrics = (const char **)plan->metrics,
                                             .count = plan->count,
                                             .most_ranges = most_ranges,
                                             .most_nodes = (uint32_t)most_ranges};
-    if (s->plan != plan) {
+    if (data->plan != plan) {
         if (call(p, RANGE_DATA_SIZE, &size, why) != CUPTI_OK)
             return -1;
-        free(s->data);
-        s->data = malloc(size.bytes);
-        s->data_bytes = s->data ? size.bytes : 0;
-        s->plan = s->data ? plan : NULL;
+        free(data->at);
+        data->at = malloc(size.bytes);
+        data->bytes = data->at ? size.bytes : 0;
+        data->plan = data->at ? plan : NULL;
     }
-    struct profiler_range_data data = {.size = PROFILER_SIZE(profiler_range_data, data),
-                                       .object = s->object,
-                                       .bytes = s->data_bytes,
-                                       .data = s->data};
-    if (!s->data) {
+    struct profiler_range_data image = {.size = PROFILER_SIZE(profiler_range_data, data),
+                                        .object = s->object,
+                                        .bytes = data->bytes,
+                                        .data = data->at};
+    if (!data->at) {
         refusal_set(why, N_("no hardware counters: no memory is left for them"), "%s", "");
         return -1;
     }
-    return call(p, RANGE_DATA_INITIALIZE, &data, why) == CUPTI_OK ? 0 : -1;
+    return call(p, RANGE_DATA_INITIALIZE, &image, why) == CUPTI_OK ? 0 : -1;
+}
+
+/* An object serves one kind of ranges with one plan. */
+static int enable(struct profiler *p, struct profiler_session *s, const struct profiler_plan *plan,
+                  enum profiler_ranges ranges, struct refusal *why)
+{
+    if (s->object && (s->ranges != ranges || s->data[ranges].plan != plan))
+        profiler_leave(p, s);
+    s->ranges = ranges;
+    if (s->object)
+        return 0;
+    struct profiler_range_enable enable = {.size = PROFILER_SIZE(profiler_range_enable, object),
+                                           .context = s->context};
+    if (call(p, RANGE_ENABLE, &enable, why) != CUPTI_OK)
+        return -1;
+    s->object = enable.object;
+    return 0;
 }
 
 int profiler_start(struct profiler *p, struct profiler_session *s, const struct profiler_plan *plan,
-                   bool replays, size_t most_ranges, struct refusal *why)
+                   enum profiler_ranges ranges, size_t most_ranges, struct refusal *why)
 {
-    if (s->object && (s->replays != replays || s->plan != plan))
-        profiler_leave(p, s);
-    if (!s->object) {
-        struct profiler_range_enable enable = {.size = PROFILER_SIZE(profiler_range_enable, object),
-                                               .context = s->context};
-        if (call(p, RANGE_ENABLE, &enable, why) != CUPTI_OK)
-            return -1;
-        s->object = enable.object;
-        s->replays = replays;
-    }
-    if (lay_out(p, s, plan, most_ranges, why) != 0)
+    if (enable(p, s, plan, ranges, why) != 0 || lay_out(p, s, plan, most_ranges, why) != 0)
         return -1;
     /* Ranges made by CUPTI are as long as their kernels. Without its replay a kernel runs once. */
-    struct profiler_range_config config = {.size = PROFILER_SIZE(profiler_range_config, nesting),
-                                           .object = s->object,
-                                           .config_bytes = plan->bytes,
-                                           .config = plan->image,
-                                           .data_bytes = s->data_bytes,
-                                           .data = s->data,
-                                           .range = PROFILER_AUTO_RANGE,
-                                           .replay = replays ? PROFILER_KERNEL_REPLAY : PROFILER_USER_REPLAY,
-                                           .ranges_per_pass = most_ranges,
-                                           .nesting_levels = 1,
-                                           .least_nesting = 1};
+    struct profiler_range_config config = {
+        .size = PROFILER_SIZE(profiler_range_config, nesting),
+        .object = s->object,
+        .config_bytes = plan->bytes,
+        .config = plan->image,
+        .data_bytes = s->data[ranges].bytes,
+        .data = s->data[ranges].at,
+        .range = ranges == PROFILER_WHOLE ? PROFILER_USER_RANGE : PROFILER_AUTO_RANGE,
+        .replay = ranges == PROFILER_REPLAYED ? PROFILER_KERNEL_REPLAY : PROFILER_USER_REPLAY,
+        .ranges_per_pass = most_ranges,
+        .nesting_levels = 1,
+        .least_nesting = 1};
     struct profiler_range_object start = {.size = PROFILER_SIZE(profiler_range_object, object),
                                           .object = s->object};
     if (call(p, RANGE_CONFIG, &config, why) != CUPTI_OK)
         return -1;
     return call(p, RANGE_START, &start, why) == CUPTI_OK ? 0 : -1;
+}
+
+void profiler_push(struct profiler *p, const struct profiler_session *s)
+{
+    struct profiler_range_push push = {
+        .size = PROFILER_SIZE(profiler_range_push, name), .object = s->object, .name = "0"};
+    p->calls[RANGE_PUSH](&push);
+}
+
+void profiler_pop(struct profiler *p, const struct profiler_session *s)
+{
+    struct profiler_range_object pop = {.size = PROFILER_SIZE(profiler_range_object, object),
+                                        .object = s->object};
+    p->calls[RANGE_POP](&pop);
 }
 
 int64_t profiler_stop(struct profiler *p, struct profiler_session *s, struct refusal *why)
@@ -305,8 +332,9 @@ int64_t profiler_stop(struct profiler *p, struct profiler_session *s, struct ref
                                        .object = s->object};
     struct profiler_range_decode decode = {.size = PROFILER_SIZE(profiler_range_decode, dropped),
                                            .object = s->object};
-    struct profiler_range_count count = {
-        .size = PROFILER_SIZE(profiler_range_count, ranges), .data = s->data, .bytes = s->data_bytes};
+    struct profiler_range_count count = {.size = PROFILER_SIZE(profiler_range_count, ranges),
+                                         .data = s->data[s->ranges].at,
+                                         .bytes = s->data[s->ranges].bytes};
     if (call(p, RANGE_STOP, &stop, why) != CUPTI_OK || call(p, RANGE_DECODE, &decode, why) != CUPTI_OK ||
         call(p, RANGE_COUNT, &count, why) != CUPTI_OK)
         return -1;
@@ -316,8 +344,8 @@ int64_t profiler_stop(struct profiler *p, struct profiler_session *s, struct ref
 int64_t profiler_order(struct profiler *p, const struct profiler_session *s, size_t range)
 {
     struct profiler_range_name name = {.size = PROFILER_SIZE(profiler_range_name, name),
-                                       .data = s->data,
-                                       .bytes = s->data_bytes,
+                                       .data = s->data[s->ranges].at,
+                                       .bytes = s->data[s->ranges].bytes,
                                        .range = range,
                                        .delimiter = "/"};
     if (p->calls[RANGE_NAME](&name) != CUPTI_OK || !name.name || name.name[0] < '0' || name.name[0] > '9')
@@ -328,13 +356,14 @@ int64_t profiler_order(struct profiler *p, const struct profiler_session *s, siz
 bool profiler_values(struct profiler *p, const struct profiler_session *s, size_t range,
                      double values[PROFILER_METRICS])
 {
+    const struct profiler_data *data = &s->data[s->ranges];
     struct profiler_host_evaluate evaluate = {.size = PROFILER_SIZE(profiler_host_evaluate, values),
-                                              .object = s->plan->host,
-                                              .data = s->data,
-                                              .bytes = s->data_bytes,
+                                              .object = data->plan->host,
+                                              .data = data->at,
+                                              .bytes = data->bytes,
                                               .range = range,
-                                              .metrics = (const char **)s->plan->metrics,
-                                              .count = s->plan->count,
+                                              .metrics = (const char **)data->plan->metrics,
+                                              .count = data->plan->count,
                                               .values = values};
     return p->calls[HOST_EVALUATE](&evaluate) == CUPTI_OK;
 }
@@ -346,5 +375,12 @@ void profiler_leave(struct profiler *p, struct profiler_session *s)
     if (s->object)
         p->calls[RANGE_DISABLE](&disable);
     s->object = NULL;
-    s->plan = NULL;
+}
+
+void profiler_release(struct profiler *p, struct profiler_session *s)
+{
+    profiler_leave(p, s);
+    for (int i = 0; i < PROFILER_RANGES; i++)
+        free(s->data[i].at);
+    memset(s->data, 0, sizeof s->data);
 }

@@ -84,6 +84,7 @@ static const char *privilege(void)
 void refusal_set(struct refusal *refusal, const char *why, const char *detail, ...)
 {
     va_list arguments;
+    refusal->result = -1;
     refusal->why = why;
     va_start(arguments, detail);
     vsnprintf(refusal->detail, sizeof refusal->detail, detail, arguments);
@@ -93,6 +94,7 @@ void refusal_set(struct refusal *refusal, const char *why, const char *detail, .
 void refusal_explain(struct refusal *refusal, cupti_result result, const char *call)
 {
     refusal_set(refusal, N_("no hardware counters: CUPTI refuses ({0})"), "%s: %d", call, result);
+    refusal->result = result;
     if (result == CUPTI_NO_PRIVILEGE)
         refusal->why = privilege();
     for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)

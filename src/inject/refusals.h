@@ -5,8 +5,9 @@
 #include "inject/cupti.h"
 
 struct refusal {
-    const char *why;  /* a sentence marked with N_() */
-    char detail[320]; /* what stands for {0} in it */
+    cupti_result result; /* of CUPTI's call; -1: it is a cause of our own */
+    const char *why;     /* a sentence marked with N_() */
+    char detail[320];    /* what stands for {0} in it */
 };
 
 /* Cause and remedy of what CUPTI's call returned. */

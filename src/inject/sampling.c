@@ -174,3 +174,10 @@ int sampling_stop(struct sampling *s, struct recorder *r, struct refusal *why)
     s->calls[DISABLE](&c);
     return rc;
 }
+
+void sampling_release(struct sampling *s)
+{
+    free(s->data);
+    free(s->pcs);
+    *s = (struct sampling){0};
+}

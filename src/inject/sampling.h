@@ -24,5 +24,7 @@ struct sampling {
 int sampling_start(struct sampling *s, struct recorder *r, void *context, struct refusal *why);
 /* Ends it, and hands over what was sampled. Returns 0, or -1 with a sentence in why. */
 int sampling_stop(struct sampling *s, struct recorder *r, struct refusal *why);
+/* Gives its memory back. */
+void sampling_release(struct sampling *s);
 
 #endif

@@ -13,17 +13,19 @@
 
 /* One profiled launch; or several equal ones of which the source gives the mean. */
 struct kernel_profile {
-    uint32_t source;  /* run->sources */
-    uint32_t device;  /* run->devices; NONE */
-    uint32_t process; /* run->processes; NONE */
-    uint32_t name;    /* as the source spells it, mangled or not */
-    uint32_t mangled; /* text: as the linker knows it; 0 where the source does not say */
-    uint32_t shape;   /* run->shapes; NONE */
-    uint32_t code;    /* run->codes: the machine code that ran; NONE */
-    uint32_t image;   /* run->images: the machine code that came with the recording; NONE */
-    uint32_t range;   /* text: the range that the launch was in, outermost first, joined by '/'; 0 */
-    int64_t launch;   /* number in its source, from 0; UNKNOWN */
-    int64_t launches; /* how many launches the values stand for, at least 1 */
+    uint32_t source;        /* run->sources */
+    uint32_t device;        /* run->devices; NONE */
+    uint32_t process;       /* run->processes; NONE */
+    uint32_t name;          /* as the source spells it, mangled or not */
+    uint32_t mangled;       /* text: as the linker knows it; 0 where the source does not say */
+    uint32_t shape;         /* run->shapes; NONE */
+    uint32_t code;          /* run->codes: the machine code that ran; NONE */
+    uint32_t image;         /* run->images: the machine code that came with the recording; NONE */
+    uint32_t graph_kernels; /* of a CUDA graph that was measured as a whole: kernels in it; 0 no graph, or not
+                               known */
+    uint32_t range;         /* text: the range that the launch was in, outermost first, joined by '/'; 0 */
+    int64_t launch;         /* number in its source, from 0; UNKNOWN */
+    int64_t launches;       /* how many launches the values stand for, at least 1 */
 };
 
 enum counter_state {

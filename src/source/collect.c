@@ -105,11 +105,20 @@ static void take_facts(struct collect *c, const struct ring *ring)
     str_add(&c->cupti_path, ring->cupti_path, length);
 }
 
+static void take_plan(struct collect *c, struct cupti_ring *ring)
+{
+    struct ring_plan *plan = &ring->records.counters.plan;
+    if (plan->kind)
+        c->plan = *plan;
+    plan->kind = 0;
+}
+
 /* Takes the last of a ring and gives its memory back. */
 static int64_t finish_ring(struct collect *c, struct run *run, struct cupti_ring *ring)
 {
     int64_t before = ring->records.count;
     cupti_ring_finish(ring, run);
+    take_plan(c, ring);
     if (cupti_ring_is_whole(ring)) {
         take_facts(c, ring->ring);
         if (atomic_load(&ring->ring->taken_over))
@@ -186,6 +195,7 @@ int64_t collect_drain(struct collect *c, struct run *run)
         /* Asked before the last look: what it wrote before it went is seen. */
         bool abandoned = cupti_ring_is_abandoned(ring);
         count += cupti_ring_drain(ring, run);
+        take_plan(c, ring);
         if (!c->has_facts && cupti_ring_is_whole(ring))
             take_facts(c, ring->ring);
         if (abandoned) {

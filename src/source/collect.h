@@ -19,6 +19,7 @@ struct collect {
     size_t threads_known;         /* rows of the run that it was told of */
     struct silent silent;         /* processes that should be recorded and are not */
     struct str failure;           /* the first sentence of a library on why it did not record everything */
+    struct ring_plan plan; /* the latest of counters in several passes; kind 0: none since it was taken */
     bool has_facts;
     uint32_t cupti_version, driver_version; /* of the first process that had them */
     struct str cupti_path;

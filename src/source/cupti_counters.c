@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/i18n.h"
 #include "model/counter_unit.h"
 #include "source/kept_code.h"
 
@@ -23,12 +24,14 @@ static struct kernel_profile describe(const struct cupti_texts *texts, struct ru
                           .occupancy_percent = -1};
     memcpy(shape.grid, launch->grid, sizeof shape.grid);
     memcpy(shape.block, launch->block, sizeof shape.block);
+    bool is_graph = launch->flags & RING_LAUNCH_GRAPH;
     return (struct kernel_profile){
         .source = source,
         .device = run_device(run, source, launch->device),
         .process = process,
         .name = cupti_texts_hashed(texts, launch->name, run, "(name lost)"),
-        .shape = run_shape(run, &shape),
+        .shape = is_graph ? NONE : run_shape(run, &shape),
+        .graph_kernels = is_graph ? launch->kernels : 0,
         .code = NONE,
         .image = NONE,
         .launches = 1,
@@ -53,29 +56,88 @@ static uint64_t key_of(const struct kernel_profile *p)
     return hash_pair(hash_pair(p->name, p->shape), hash_pair(p->device, p->process));
 }
 
+/* Both are at least 0; the target can write anything. */
+static void add_capped(int64_t *sum, int64_t more)
+{
+    static const int64_t most = INT64_C(1) << 50;
+    *sum = more > most - *sum ? most : *sum + more;
+}
+
+/* Row of the totals of each kernel; the same in another context, say, is added up. */
+static struct map index_totals(struct cupti_counters *c, const struct cupti_texts *texts, struct run *run,
+                               uint32_t source, uint32_t process)
+{
+    struct map total_of = {0};
+    for (uint32_t i = 0; i < c->totals.count; i++) {
+        struct ring_launch *total = &c->totals.at[i];
+        struct kernel_profile kernel = describe(texts, run, source, process, total);
+        uint32_t before = map_get(&total_of, key_of(&kernel));
+        if (total->number < 0 || total->number > INT32_MAX)
+            total->number = 0; /* it is not sane */
+        if (before == MAP_ABSENT)
+            map_set(&total_of, key_of(&kernel), i);
+        else
+            add_capped(&c->totals.at[before].number, total->number);
+        if (before != MAP_ABSENT)
+            total->number = 0;
+    }
+    return total_of;
+}
+
+/* What was not measured one by one, and why. */
+static void say_totals(const struct cupti_counters *c, struct run *run, uint32_t source,
+                       const uint32_t *measured)
+{
+    enum { MOST_IN_GRAPH = 1 << 20 };
+    int64_t in_graphs = 0, in_unmeasured = 0, graphs_of_unknown = 0, alone = 0;
+    for (uint32_t i = 0; i < c->totals.count; i++) {
+        const struct ring_launch *total = &c->totals.at[i];
+        bool is_graph = total->flags & RING_LAUNCH_GRAPH;
+        int64_t kernels = total->kernels <= MOST_IN_GRAPH && total->number <= INT32_MAX ? total->kernels : 0;
+        if (!is_graph && total->flags & RING_LAUNCH_ALONE)
+            add_capped(&alone, total->number);
+        else if (is_graph && kernels == 0)
+            add_capped(&graphs_of_unknown, total->number);
+        else if (is_graph)
+            add_capped(measured[i] ? &in_graphs : &in_unmeasured, total->number * kernels);
+    }
+    const struct {
+        int64_t count;
+        const char *text;
+    } notes[] = {
+        {in_graphs,
+         N_("kernels launched by CUDA graphs were measured as their graph, not one by one (to see each, run "
+            "without graphs: torch.compile without reduce-overhead, vllm --enforce-eager, "
+            "GGML_CUDA_DISABLE_GRAPHS=1)")},
+        {in_unmeasured,
+         N_("kernels launched by CUDA graphs were not measured: their graphs wait for other GPUs, or "
+            "there are too many (run without graphs, or with --launches 0)")},
+        {graphs_of_unknown, N_("launches of CUDA graphs whose kernels could not be counted")},
+        {alone,
+         N_("launches of kernels that wait for other GPUs were not measured: one that runs alone never ends "
+            "('warplight record' times them)")},
+    };
+    for (size_t i = 0; i < sizeof notes / sizeof *notes; i++)
+        if (notes[i].count > 0)
+            run_repair(run, source, notes[i].text, notes[i].count, -1);
+}
+
 void cupti_counters_settle(struct cupti_counters *c, const struct cupti_texts *texts, struct run *run,
                            uint32_t source, uint32_t process)
 {
-    struct map total_of = {0}; /* kernel → row of totals */
+    struct map total_of = index_totals(c, texts, run, source, process); /* kernel → row of totals */
     uint32_t *measured = mem_zalloc(c->totals.count, sizeof *measured);
-    for (uint32_t i = 0; i < c->totals.count; i++) {
-        struct kernel_profile kernel = describe(texts, run, source, process, &c->totals.at[i]);
-        uint32_t before = map_get(&total_of, key_of(&kernel)); /* in another context, say */
-        if (before == MAP_ABSENT)
-            map_set(&total_of, key_of(&kernel), i);
-        else if (c->totals.at[i].number > 0 && c->totals.at[i].number <= INT32_MAX)
-            c->totals.at[before].number += c->totals.at[i].number;
-    }
     vec_each (&run->profiles, profile) {
         uint32_t total = map_get(&total_of, key_of(profile));
         if (total != MAP_ABSENT)
             measured[total]++;
     }
+    say_totals(c, run, source, measured);
     vec_each (&run->profiles, profile) {
         uint32_t row = map_get(&total_of, key_of(profile));
         struct ring_launch *total = row == MAP_ABSENT ? NULL : &c->totals.at[row];
-        if (!total || total->number < measured[row] || total->number > INT32_MAX)
-            continue; /* or it is not sane */
+        if (!total || total->number < measured[row])
+            continue;
         profile->launches = (total->number + measured[row] - 1) / measured[row];
         total->number -= profile->launches;
         measured[row]--;

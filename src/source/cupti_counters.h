@@ -10,6 +10,7 @@ struct cupti_counters { /* of a process; zeroed: nothing yet */
     struct map places;  /* hash of cubin, function and pc → row of run->places */
     struct map samples; /* place << 32 | name → row of run->place_counters */
     VEC(struct ring_launch) totals;
+    struct ring_plan plan; /* the latest; kind 0: none */
 };
 
 /* Adds a profile. */

@@ -477,6 +477,8 @@ static uint32_t least_bytes(uint32_t kind)
         return sizeof(struct ring_counters);
     case RING_PC:
         return sizeof(struct ring_pc);
+    case RING_PLAN:
+        return sizeof(struct ring_plan);
     default:
         return sizeof(uint32_t);
     }
@@ -539,6 +541,10 @@ static void on_record(struct cupti_records *r, struct run *run, uint32_t kind, c
         break;
     case RING_COUNTERS:
         r->unknown += !cupti_counters_values(&r->counters, &r->texts, run, record);
+        break;
+    case RING_PLAN:
+        r->counters.plan = *(const struct ring_plan *)record;
+        r->counters.plan.chip[sizeof r->counters.plan.chip - 1] = '\0';
         break;
     case RING_PC:
         r->unknown += !cupti_counters_samples(&r->counters, &r->texts, run, r->source, record);

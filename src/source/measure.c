@@ -47,17 +47,27 @@ static void pass_on_next_signal(struct measure *m, const sigset_t *signals)
         target_signal(&m->target, signal);
 }
 
-static void follow(struct measure *m, struct run *run, bool again, const sigset_t *signals)
+static void tell_plan(struct measure *m, const struct measure_options *options)
+{
+    if (m->collect.plan.kind && options->on_plan)
+        options->on_plan(&m->collect.plan);
+    m->collect.plan.kind = 0;
+}
+
+static void follow(struct measure *m, struct run *run, const struct measure_options *options,
+                   const sigset_t *signals)
 {
     while (target_poll(&m->target), !m->target.ended) {
         pass_on_next_signal(m, signals);
         collect_drain(&m->collect, run);
+        tell_plan(m, options);
     }
     collect_finish(&m->collect, run);
+    tell_plan(m, options);
     kept_code_read(&m->collect.folder, run, m->collect.source);
     counters_prefer_unreplayed(run);
     counters_assign_samples(run);
-    if (!again)
+    if (!options->again)
         collect_facts(&m->collect, run);
 }
 
@@ -83,7 +93,7 @@ int measure_run(struct measure *m, struct run *run, const struct measure_options
                           str_text(&words), &before, err);
     }
     if (rc == 0)
-        follow(m, run, options->again, &signals);
+        follow(m, run, options, &signals);
     sigprocmask(SIG_SETMASK, &before, NULL);
     str_release(&words);
     str_release(&library);

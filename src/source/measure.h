@@ -12,6 +12,9 @@ struct measure_options {
     bool again;          /* the run has measured this program before: to that source */
     bool deep;           /* more metrics in several passes, of kernels that matter */
     uint32_t launches;   /* of each distinct kernel, grid and block; 0: every one */
+    /* With deep: is told what several passes will cost on a chip, before the first kernel is run for them.
+     * NULL */
+    void (*on_plan)(const struct ring_plan *plan);
 };
 
 struct measure {

@@ -115,6 +115,13 @@ static void get_spill_loads(const struct report *report, const void *row, struct
         cell_set(cell, value_bytes(code->spill_load_bytes));
 }
 
+static void get_graph_kernels(const struct report *report, const void *row, struct cell *cell)
+{
+    uint32_t kernels = report->run->profiles.at[((const struct profile_row *)row)->profile].graph_kernels;
+    if (kernels)
+        cell_set(cell, value_count(kernels));
+}
+
 static void get_memory(const struct report *report, const void *row, struct cell *cell)
 {
     (void)report;
@@ -189,6 +196,7 @@ const struct column profile_columns[] = {
     {"dynamic_shared_bytes", NULL, COLUMN_GET, 0, COLUMN_MACHINE, 0, WHY_LAUNCH, get_dynamic_shared},
     {"spill_store_bytes", NULL, COLUMN_GET, 0, COLUMN_MACHINE, 0, WHY_CODE, get_spill_stores},
     {"spill_load_bytes", NULL, COLUMN_GET, 0, COLUMN_MACHINE, 0, WHY_CODE, get_spill_loads},
+    {"graph_kernels", NULL, COLUMN_GET, 0, COLUMN_MACHINE, 0, "it is no CUDA graph", get_graph_kernels},
     {"waves", NULL, COLUMN_NUMBER, AT(waves), COLUMN_MACHINE, 0, WHY_LIMITS, NULL},
     {"top_finding", NULL, COLUMN_GET, 0, COLUMN_MACHINE | COLUMN_NO_JSON, 0, "nothing was found",
      get_top_finding},

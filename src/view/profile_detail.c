@@ -145,6 +145,10 @@ static void put_launch(struct screen *s, const struct report *report, const stru
         put_line(s, report, _("time"), msg_make("{0}", metric_value_of(row, METRIC_DURATION)));
     if (!isnan(row->share_ratio))
         put_line(s, report, _("share of all kernels"), msg_make("{0}", value_ratio(row->share_ratio)));
+    uint32_t graph_kernels = report->run->profiles.at[row->profile].graph_kernels;
+    if (graph_kernels)
+        put_line(s, report, _("kernels in the graph"),
+                 msg_make(N_("{0}, measured together, with the way to the GPU"), value_count(graph_kernels)));
     if (row->shape != NONE) {
         const struct shape *shape = &report->run->shapes.at[row->shape];
         put_line(

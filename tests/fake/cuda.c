@@ -8,6 +8,10 @@
 EXPORT int cuInit(unsigned flags);
 EXPORT int cuDriverGetVersion(int *version);
 EXPORT int cuCtxGetDevice(int *device);
+EXPORT int cuCtxSetCurrent(void *context);
+EXPORT int cuGraphGetNodes(void *graph, void **nodes, size_t *count);
+EXPORT int cuGraphNodeGetType(void *node, int *type);
+EXPORT int cuGraphChildGraphNodeGetGraph(void *node, void **graph);
 EXPORT int cuCtxPushCurrent_v2(void *context);
 EXPORT int cuCtxPopCurrent_v2(void **context);
 EXPORT int cuFuncGetAttribute(int *value, int attribute, void *function);
@@ -29,20 +33,62 @@ int cuDriverGetVersion(int *version)
     return 0;
 }
 
+/* A context is a number; its bits from the 12th on are its device. */
+static __thread void *current, *below;
+
 int cuCtxGetDevice(int *device)
 {
-    *device = 0;
+    *device = (int)((uintptr_t)current >> 12);
+    return 0;
+}
+
+int cuCtxSetCurrent(void *context)
+{
+    current = context;
     return 0;
 }
 
 int cuCtxPushCurrent_v2(void *context)
 {
-    return context ? 0 : 201;
+    if (!context)
+        return 201;
+    below = current;
+    current = context;
+    return 0;
 }
 
 int cuCtxPopCurrent_v2(void **context)
 {
-    *context = NULL;
+    *context = current;
+    current = below;
+    return 0;
+}
+
+/* A graph is a number, too: so many kernels in its lowest byte, copies in the next, kernels of a graph in it
+ * in the third. */
+enum { NODE_KERNEL = 1, NODE_COPY = 2, NODE_GRAPH = 3 };
+
+int cuGraphGetNodes(void *graph, void **nodes, size_t *count)
+{
+    size_t kernels = (uintptr_t)graph & 255, copies = (uintptr_t)graph >> 8 & 255,
+           inner = (uintptr_t)graph >> 16;
+    *count = kernels + copies + (inner > 0);
+    for (size_t i = 0; nodes && i < *count; i++)
+        nodes[i] = (void *)(uintptr_t)(i < kernels            ? NODE_KERNEL
+                                       : i < kernels + copies ? NODE_COPY
+                                                              : NODE_GRAPH | inner << 8);
+    return 0;
+}
+
+int cuGraphNodeGetType(void *node, int *type)
+{
+    *type = ((uintptr_t)node & 255) == NODE_KERNEL ? 0 : ((uintptr_t)node & 255) == NODE_COPY ? 1 : 4;
+    return 0;
+}
+
+int cuGraphChildGraphNodeGetGraph(void *node, void **graph)
+{
+    *graph = (void *)((uintptr_t)node >> 8);
     return 0;
 }
 

@@ -16,6 +16,7 @@ static void print_launch(FILE *out, const struct run *run, uint32_t number)
         "{\"launch\": %lld, \"launches\": %lld, \"name\": \"%s\", \"device\": %u, \"grid\": [%u, %u, %u], ",
         (long long)profile->launch, (long long)profile->launches, run_text(run, profile->name),
         profile->device, shape->grid[0], shape->grid[1], shape->grid[2]);
+    fprintf(out, "\"kernels\": %u, ", profile->graph_kernels);
     fprintf(out, "\"block\": [%u, %u, %u], \"registers\": %u, \"shared\": %u, \"metrics\": {",
             shape->block[0], shape->block[1], shape->block[2], shape->regs_per_thread,
             shape->shared_static_bytes);
@@ -44,6 +45,17 @@ static void print_samples(FILE *out, const struct run *run)
             run_text(run, run->place_counters.name[row]), run->place_counters.value[row],
             (int)run->place_counters.profile[row]);
     }
+}
+
+/* What was mended or left out, and how often. */
+static void print_notes(FILE *out, const struct run *run)
+{
+    const char *comma = "";
+    vec_each (&run->sources, source)
+        vec_each (&source->repairs, repair) {
+            fprintf(out, "%s\"%s\": %lld", comma, run_text(run, repair->text), (long long)repair->count);
+            comma = ", ";
+        }
 }
 
 int main(int argc, char **argv)
@@ -75,9 +87,11 @@ int main(int argc, char **argv)
         const char *failure = collect_failure(&measure.collect);
         fprintf(out,
                 "{\"exit\": %d, \"processes\": %zu, \"dropped\": %lld, \"malformed\": %lld, \"failure\": "
-                "\"%s\"}\n",
+                "\"%s\", \"notes\": {",
                 target_exit_code(&measure.target), collect_process_count(&measure.collect),
                 (long long)run.losses.dropped, (long long)run.losses.malformed, failure ? failure : "");
+        print_notes(out, &run);
+        fprintf(out, "}}\n");
         rc = target_exit_code(&measure.target);
     } else {
         fprintf(stderr, "%s: %s\n", err.where, err.what);

@@ -8,8 +8,13 @@
  * FAKE_PROFILER_PASS=N            so many metrics fit in a pass (32)
  * FAKE_PROFILER_CUBIN=FILE        the module that the program loads; samples are of its code
  * FAKE_PROFILER_PC=N              the second instruction that is sampled (32)
+ * FAKE_PROFILER_MIG=1             the GPU is a MIG instance, which shares L2 and DRAM
+ * FAKE_PROFILER_BUSY=N            another process has the counters when the first N sessions begin
  * FAKE_PROFILER_LOG=FILE          what the application felt: one letter a call: S start, P stop of a session,
- * r a launch that was measured, m one that was replayed, l one that was not, s sampled, g a graph */
+ * r a launch that was measured, m one that was replayed, l one that was not, s sampled, g a graph, w one that
+ * was measured as a whole
+ *
+ * A context is a number; its bits from the 12th on are its device (tests/fake/cuda.c). */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -23,17 +28,27 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-enum { MOST_RANGES = 512, MOST_METRICS = 128, MOST_CUBIN_BYTES = 1 << 20 };
-enum { OK = 0, INVALID_PARAMETER = 1, INVALID_OPERATION = 7, UNKNOWN_ERROR = 999 };
+enum { MOST_RANGES = 512, MOST_METRICS = 128, MOST_CUBIN_BYTES = 1 << 20, MOST_OBJECTS = 128 };
+enum {
+    OK = 0,
+    INVALID_PARAMETER = 1,
+    INVALID_OPERATION = 7,
+    OUT_OF_MEMORY = 8,
+    HARDWARE_BUSY = 26,
+    MIG = 43,
+    UNKNOWN_ERROR = 999
+};
 
 typedef void callback(void *user, int domain, uint32_t cbid, const void *data);
 
-struct host {
+struct host { /* and its configuration */
     size_t passes;
+    bool shared; /* there are counters of units that MIG instances share */
 };
 
 struct range_object {
-    bool started, spoilt, replays;
+    void *context;
+    bool started, spoilt, replays, whole, pushed, shared;
     size_t ranges, most, counted_before;
     double durations[MOST_RANGES];
     uint8_t *data;
@@ -49,12 +64,13 @@ static struct {
     pthread_mutex_t lock;
     callback *called;
     void *user;
-    struct range_object *object; /* of the one context */
+    struct range_object *objects[MOST_OBJECTS]; /* of contexts */
     bool pc_enabled, pc_started, range_used;
     struct pc_sampling_data *pc_data;
     size_t sampled;
     char name[64];
     uint64_t crc; /* of the module that is loaded */
+    size_t starts;
 } fake = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static uint64_t crc_of(const void *bytes, size_t count)
@@ -97,13 +113,22 @@ static int refusal(const char *call)
 
 EXPORT int fake_kernel(void *context, const char *symbol, uint32_t grid, uint32_t block, double duration_ns,
                        void *stream);
-EXPORT int fake_graph_launch(void *context);
+EXPORT int fake_graph_make(void *context, void *graph, void *executable);
+EXPORT int fake_graph_launch(void *context, void *executable, void *stream);
 EXPORT int fake_module_load(void *context);
 EXPORT void fake_context_end(void *context);
 
-static void run_kernel(const char *symbol, double duration_ns)
+static struct range_object *object_of(const void *context)
 {
-    struct range_object *o = fake.object;
+    for (int i = 0; i < MOST_OBJECTS; i++)
+        if (fake.objects[i] && fake.objects[i]->context == context)
+            return fake.objects[i];
+    return NULL;
+}
+
+static void run_kernel(const void *context, const char *symbol, double duration_ns)
+{
+    struct range_object *o = object_of(context);
     if (o && o->started) {
         if (o->ranges < o->most)
             o->durations[o->ranges++] = duration_ns;
@@ -137,29 +162,53 @@ int fake_kernel(void *context, const char *symbol, uint32_t grid, uint32_t block
                                  .context = context,
                                  .context_id = 1,
                                  .correlation_data = &data};
-    tell(&call, CALLBACK_LAUNCH_KERNEL);
+    uint32_t cbid = stream == (void *)4 ? CALLBACK_LAUNCH_COOPERATIVE : CALLBACK_LAUNCH_KERNEL;
+    tell(&call, cbid);
     bool captured = stream == (void *)2;
     pthread_mutex_lock(&fake.lock);
     if (grid == 0)
         result = 1; /* an invalid launch */
     else if (!captured)
-        run_kernel(symbol, duration_ns);
+        run_kernel(context, symbol, duration_ns);
     pthread_mutex_unlock(&fake.lock);
     call.site = CALLBACK_EXIT;
-    tell(&call, CALLBACK_LAUNCH_KERNEL);
+    tell(&call, cbid);
     return result;
 }
 
-int fake_graph_launch(void *context)
+int fake_graph_make(void *context, void *graph, void *executable)
 {
     int result = 0;
     uint64_t data = 0;
+    void *made = NULL;
+    struct callback_instantiate_params params = {&made, graph};
     struct callback_call call = {
-        .result = &result, .context = context, .context_id = 1, .correlation_data = &data, .params = &result};
+        .result = &result, .context = context, .context_id = 1, .correlation_data = &data, .params = &params};
+    tell(&call, CALLBACK_GRAPH_INSTANTIATE_FLAGS);
+    made = executable;
+    call.site = CALLBACK_EXIT;
+    tell(&call, CALLBACK_GRAPH_INSTANTIATE_FLAGS);
+    return result;
+}
+
+/* In a session of kernels it spoils what is counted; in one of ranges it is what the range holds. */
+int fake_graph_launch(void *context, void *executable, void *stream)
+{
+    int result = 0;
+    uint64_t data = 0;
+    struct callback_graph_params params = {executable, stream};
+    struct callback_call call = {
+        .result = &result, .context = context, .context_id = 1, .correlation_data = &data, .params = &params};
     tell(&call, CALLBACK_GRAPH_LAUNCH);
-    note('g');
-    if (fake.object && fake.object->started)
-        fake.object->spoilt = true;
+    pthread_mutex_lock(&fake.lock);
+    struct range_object *o = object_of(context);
+    bool counted = o && o->started && o->pushed;
+    if (o && o->started && !o->pushed)
+        o->spoilt = true;
+    if (counted)
+        o->durations[0] += 5000;
+    note(counted ? 'w' : 'g');
+    pthread_mutex_unlock(&fake.lock);
     call.site = CALLBACK_EXIT;
     tell(&call, CALLBACK_GRAPH_LAUNCH);
     return result;
@@ -293,25 +342,28 @@ int cuptiProfilerHostConfigAddMetrics(struct profiler_host_add *p)
     for (size_t i = 0; i < p->count; i++)
         if (!strstr(p->metrics[i], "__") || (unknown && strstr(p->metrics[i], unknown)))
             return INVALID_PARAMETER;
-    ((struct host *)p->object)->passes = (p->count + each - 1) / each;
+    struct host *host = p->object;
+    host->passes = (p->count + each - 1) / each;
+    for (size_t i = 0; i < p->count; i++)
+        host->shared |= strncmp(p->metrics[i], "lts__", 5) == 0 || strncmp(p->metrics[i], "dram__", 6) == 0;
     return OK;
 }
 
 int cuptiProfilerHostGetConfigImageSize(struct profiler_host_config_size *p)
 {
-    p->bytes = sizeof(size_t);
+    p->bytes = sizeof(struct host);
     return OK;
 }
 
 int cuptiProfilerHostGetConfigImage(struct profiler_host_config *p)
 {
-    memcpy(p->image, &((struct host *)p->object)->passes, sizeof(size_t));
+    memcpy(p->image, p->object, sizeof(struct host));
     return OK;
 }
 
 int cuptiProfilerHostGetNumOfPasses(struct profiler_host_passes *p)
 {
-    memcpy(&p->passes, p->image, sizeof p->passes);
+    p->passes = ((const struct host *)p->image)->passes;
     return OK;
 }
 
@@ -339,6 +391,8 @@ EXPORT int cuptiRangeProfilerGetCounterDataSize(struct profiler_range_data_size 
 EXPORT int cuptiRangeProfilerCounterDataImageInitialize(struct profiler_range_data *p);
 EXPORT int cuptiRangeProfilerSetConfig(struct profiler_range_config *p);
 EXPORT int cuptiRangeProfilerStart(struct profiler_range_object *p);
+EXPORT int cuptiRangeProfilerPushRange(struct profiler_range_push *p);
+EXPORT int cuptiRangeProfilerPopRange(struct profiler_range_object *p);
 EXPORT int cuptiRangeProfilerStop(struct profiler_range_stop *p);
 EXPORT int cuptiRangeProfilerDecodeData(struct profiler_range_decode *p);
 EXPORT int cuptiRangeProfilerGetCounterDataInfo(struct profiler_range_count *p);
@@ -347,20 +401,53 @@ EXPORT int cuptiRangeProfilerCounterDataGetRangeInfo(struct profiler_range_name 
 int cuptiRangeProfilerEnable(struct profiler_range_enable *p)
 {
     REFUSE();
-    if (fake.object)
-        return INVALID_OPERATION;
-    p->object = fake.object = calloc(1, sizeof *fake.object);
-    fake.range_used = false;
-    return OK;
+    int result = object_of(p->context) ? INVALID_OPERATION : OUT_OF_MEMORY;
+    pthread_mutex_lock(&fake.lock);
+    for (int i = 0; i < MOST_OBJECTS && result == OUT_OF_MEMORY; i++) {
+        if (fake.objects[i])
+            continue;
+        fake.objects[i] = p->object = calloc(1, sizeof *fake.objects[i]);
+        fake.objects[i]->context = p->context;
+        fake.range_used = false;
+        result = OK;
+    }
+    pthread_mutex_unlock(&fake.lock);
+    return result;
 }
 
 int cuptiRangeProfilerDisable(struct profiler_range_object *p)
 {
-    if (p->object != fake.object)
-        return INVALID_PARAMETER;
-    free(fake.object);
-    fake.object = NULL;
-    fake.range_used = false;
+    int result = INVALID_PARAMETER;
+    pthread_mutex_lock(&fake.lock);
+    for (int i = 0; i < MOST_OBJECTS && result != OK; i++) {
+        if (!p->object || fake.objects[i] != p->object)
+            continue;
+        free(fake.objects[i]);
+        fake.objects[i] = NULL;
+        fake.range_used = false;
+        result = OK;
+    }
+    pthread_mutex_unlock(&fake.lock);
+    return result;
+}
+
+int cuptiRangeProfilerPushRange(struct profiler_range_push *p)
+{
+    struct range_object *o = p->object;
+    if (!o->started || !o->whole || o->pushed)
+        return INVALID_OPERATION;
+    o->pushed = true;
+    o->durations[0] = 0;
+    return OK;
+}
+
+int cuptiRangeProfilerPopRange(struct profiler_range_object *p)
+{
+    struct range_object *o = p->object;
+    if (!o->pushed)
+        return INVALID_OPERATION;
+    o->pushed = false;
+    o->ranges = 1;
     return OK;
 }
 
@@ -380,10 +467,14 @@ int cuptiRangeProfilerCounterDataImageInitialize(struct profiler_range_data *p)
 int cuptiRangeProfilerSetConfig(struct profiler_range_config *p)
 {
     struct range_object *o = p->object;
-    size_t passes;
-    memcpy(&passes, p->config, sizeof passes);
-    if (p->range != PROFILER_AUTO_RANGE || (passes > 1 && p->replay != PROFILER_KERNEL_REPLAY))
+    size_t passes = ((const struct host *)p->config)->passes;
+    o->shared = ((const struct host *)p->config)->shared;
+    bool whole = p->range == PROFILER_USER_RANGE;
+    if ((p->replay == PROFILER_KERNEL_REPLAY) != (passes > 1) || (whole && passes > 1))
         return INVALID_PARAMETER;
+    if (o->data && o->whole != whole)
+        o->spoilt = true; /* another kind of ranges needs another object */
+    o->whole = whole;
     o->most = p->ranges_per_pass;
     o->replays = p->replay == PROFILER_KERNEL_REPLAY;
     o->data = p->data;
@@ -394,10 +485,18 @@ int cuptiRangeProfilerStart(struct profiler_range_object *p)
 {
     REFUSE();
     struct range_object *o = p->object;
+    const char *busy = getenv("FAKE_PROFILER_BUSY");
+    if (busy && fake.starts++ < strtoul(busy, NULL, 10))
+        return HARDWARE_BUSY;
+    if (o->shared && getenv("FAKE_PROFILER_MIG"))
+        return MIG;
     if (fake.pc_enabled)
         return INVALID_PARAMETER;
-    if (o->started)
-        return INVALID_OPERATION;
+    for (int i = 0; i < MOST_OBJECTS; i++) {
+        const struct range_object *other = fake.objects[i];
+        if (other && other->started && (uintptr_t)other->context >> 12 == (uintptr_t)o->context >> 12)
+            return other == o ? INVALID_OPERATION : HARDWARE_BUSY;
+    }
     note('S');
     o->started = fake.range_used = true;
     o->ranges = 0;

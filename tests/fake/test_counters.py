@@ -100,14 +100,73 @@ class Counters(unittest.TestCase):
     def test_graphs_captures_and_failed_launches_do_not_shift_what_belongs_to_whom(self):
         launches = self.measure("1xscale/1", "capture", "1xheavy/2", "fault", "1xreduce/3", "graph", "1xheavy/5")
         self.assertEqual([(launch["grid"][0], launch["metrics"][DURATION]) for launch in launches],
-                         [(1, 1000), (2, 1e6), (3, 1000), (5, 1e6)])
-        felt = self.felt()
-        self.assertEqual(felt.rindex("P", 0, felt.index("g")), felt.index("g") - 1)
+                         [(1, 1000), (2, 1e6), (3, 1000), (0, 5000), (5, 1e6)])
+        self.assertEqual(self.felt(), "SrrrPSwPSrP")
 
     def test_kernels_that_wait_for_other_gpus_are_never_in_a_session(self):
         launches = self.measure("3xscale/1", "3xncclDevKernel_AllReduce/1", "3xscale/2")
         self.assertEqual(self.counts(launches), {("scale", 1): 3, ("scale", 2): 3})
         self.assertEqual(self.felt(), "SrrrPlllSrrrP")
+
+    def test_a_cooperative_launch_is_measured_like_others(self):
+        launches = self.measure("cooperative", "1xscale/1")
+        self.assertEqual(self.counts(launches), {("reduce", 7): 2, ("scale", 1): 1})
+
+    # ---- graphs ----------------------------------------------------------------------------------------------
+
+    def notes(self, part):
+        return [count for text, count in self.end["notes"].items() if part in text]
+
+    def test_a_graph_is_measured_as_a_whole_and_stands_for_all_its_launches(self):
+        # 20 kernels, 2 copies, and a graph of 3 kernels in it
+        launches = self.measure("make30214", *["graph"] * 10, "1xscale/1")
+        graphs = [launch for launch in launches if launch["name"] == "CUDA graph 1"]
+        self.assertEqual([graph["metrics"][DURATION] for graph in graphs], [5000] * 3)
+        self.assertEqual({graph["kernels"] for graph in graphs}, {23})
+        self.assertEqual(sum(graph["launches"] for graph in graphs), 10)
+        self.assertEqual(self.notes("as their graph"), [230])
+        self.assertEqual(self.felt(), "SwP" * 3 + "g" * 7 + "SrP")
+
+    def test_graphs_are_told_apart_also_where_a_handle_is_used_again(self):
+        launches = self.measure("make2", "graph", "make3", "graph", options=("-n", "0"))
+        self.assertEqual([(launch["name"], launch["kernels"]) for launch in launches],
+                         [("CUDA graph 1", 2), ("CUDA graph 2", 3)])
+
+    def test_graphs_that_may_wait_for_other_gpus_are_counted_and_not_measured(self):
+        launches = self.measure("collective", "make5", "graph", "graph", "1xscale/1")
+        self.assertEqual(self.counts(launches), {("scale", 1): 1})
+        self.assertEqual(self.notes("graphs wait for other GPUs"), [10])
+        self.assertNotIn("w", self.felt())
+
+    def test_graphs_whose_kernels_nobody_knows_are_said(self):
+        self.measure("graph", "graph")
+        self.assertEqual(self.notes("could not be counted"), [2])
+
+    def test_launches_that_are_never_measured_are_counted(self):
+        self.measure("7xncclDevKernel_AllReduce/1", "1xscale/1")
+        self.assertEqual(self.notes("runs alone never ends"), [7])
+
+    # ---- contexts and devices --------------------------------------------------------------------------------
+
+    def test_gpus_are_measured_beside_each_other(self):
+        launches = self.measure("gpus", options=("-n", "0"))
+        self.assertEqual(self.counts(launches), {("scale", gpu): 300 for gpu in (1, 2, 3, 4)})
+        self.assertEqual(len({launch["device"] for launch in launches}), 4)
+        self.assertEqual(self.end["failure"], "")
+
+    def test_contexts_of_a_gpu_take_turns(self):
+        launches = self.measure("3xscale/1", "on80", "3xscale/2", "on40", "3xscale/1", options=("-n", "0"))
+        self.assertEqual(self.counts(launches), {("scale", 1): 6, ("scale", 2): 3})
+        self.assertEqual(self.felt(), "SrrrP" * 3)
+
+    def test_contexts_that_come_and_go_are_all_measured(self):
+        launches = self.measure("contexts")
+        self.assertEqual((len(launches), self.end["failure"]), (100, ""))
+
+    def test_more_contexts_than_can_be_measured_are_said(self):
+        launches = self.measure("crowd")
+        self.assertEqual(len(launches), 64)
+        self.assertIn("more than 64 contexts", self.end["failure"])
 
     def test_launches_of_many_threads_are_told_apart(self):
         launches = self.measure("threads", options=("-n", "0"))
@@ -182,6 +241,19 @@ class Counters(unittest.TestCase):
             with self.subTest(call=call):
                 self.refused("DCGM", FAKE_PROFILER_REFUSE=f"{call}=26")
 
+    def test_a_mig_instance_measures_what_it_does_not_share(self):
+        launches = self.measure("3xscale/1", FAKE_PROFILER_MIG="1")
+        self.assertEqual(self.counts(launches), {("scale", 1): 3})
+        self.assertIn("sm__cycles_active.avg", launches[0]["metrics"])
+        self.assertFalse([name for name in launches[0]["metrics"] if name.startswith(("dram__", "lts__"))])
+        self.assertIn("MIG", self.end["failure"])
+
+    def test_counters_that_another_process_has_for_a_moment_are_waited_for(self):
+        launches = self.measure("3xscale/1", "pause", "5xscale/1", FAKE_PROFILER_BUSY="1")
+        self.assertEqual(len(launches), 5)
+        self.assertEqual(self.end["failure"], "")
+        self.assertEqual(self.felt(), "lllSrrrrrP")
+
     def test_another_profiler_is_named(self):
         self.refused("another profiler", "39", FAKE_PROFILER_REFUSE="cuptiSubscribe=39")
 
@@ -224,6 +296,12 @@ class Counters(unittest.TestCase):
         self.assertEqual((saxpy["metrics"]["duration_ns"], saxpy["total_ns"]), (1000, 20000))
         self.assertEqual((saxpy["registers_per_thread"], saxpy["static_shared_bytes"]), (40, 2048))
         self.assertEqual(kernels["heavy"]["total_ns"], 3e6)
+
+    def test_what_deep_costs_is_said_before_it_runs(self):
+        self.kernels("1xscale/1", options=("--deep",))
+        self.assertIn("--deep on GH100: 73 counters in 3 passes", self.said)
+        self.kernels("1xscale/1", options=("--deep", "--quiet"))
+        self.assertNotIn("passes", self.said)
 
     def test_stalls_come_from_a_second_run(self):
         kernels = self.kernels("2xheavy/2", options=("--stalls",))
