@@ -1,4 +1,5 @@
 /* A stand-in for libcuda.so.1, as far as measuring kernels asks it. */
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -33,35 +34,39 @@ int cuDriverGetVersion(int *version)
     return 0;
 }
 
-/* A context is a number; its bits from the 12th on are its device. */
-static __thread void *current, *below;
+/* A context is a number; its bits from the 12th on are its device. What is current in a thread, and what was
+ * before it. */
+static pthread_key_t current, below;
+
+__attribute__((constructor)) static void make_keys(void)
+{
+    pthread_key_create(&current, NULL);
+    pthread_key_create(&below, NULL);
+}
 
 int cuCtxGetDevice(int *device)
 {
-    *device = (int)((uintptr_t)current >> 12);
+    *device = (int)((uintptr_t)pthread_getspecific(current) >> 12);
     return 0;
 }
 
 int cuCtxSetCurrent(void *context)
 {
-    current = context;
-    return 0;
+    return pthread_setspecific(current, context);
 }
 
 int cuCtxPushCurrent_v2(void *context)
 {
     if (!context)
         return 201;
-    below = current;
-    current = context;
-    return 0;
+    pthread_setspecific(below, pthread_getspecific(current));
+    return pthread_setspecific(current, context);
 }
 
 int cuCtxPopCurrent_v2(void **context)
 {
-    *context = current;
-    current = below;
-    return 0;
+    *context = pthread_getspecific(current);
+    return pthread_setspecific(current, pthread_getspecific(below));
 }
 
 /* A graph is a number, too: so many kernels in its lowest byte, copies in the next, kernels of a graph in it
