@@ -44,6 +44,10 @@ static bool is_plausible(enum gpu_unit unit, int64_t value)
     case GPU_NS:
     case GPU_COMPUTE_MODE:
     case GPU_REASONS:
+    case GPU_LINK:
+    case GPU_RECOVERY:
+    case GPU_VIRTUAL:
+    case GPU_SHARING:
         break;
     }
     return value >= 0;
@@ -93,34 +97,56 @@ static int64_t power_of_ten(int exponent)
     return power;
 }
 
-static void add_reasons(struct str *out, int64_t mask)
+enum { MOST_NAMES = 9 };
+
+/* Units whose values are names: of bits, or of numbers from 0 on. */
+static const struct unit_names {
+    enum gpu_unit unit;
+    const char *none; /* of a mask without bits; NULL: it is no mask */
+    const char *names[MOST_NAMES + 1];
+} unit_names[] = {
+    {GPU_SWITCH, NULL, {"off", "on"}},
+    {GPU_COMPUTE_MODE, NULL, {"default", "exclusive-thread", "prohibited", "exclusive-process"}},
+    {GPU_REASONS,
+     "none",
+     {"idle", "setting", "power-cap", "hardware", "sync-boost", "software-thermal", "hardware-thermal",
+      "power-brake", "display"}},
+    {GPU_LINK, "good", {"unused", "slow", "narrow", "replays", "errors", "inactive"}},
+    {GPU_RECOVERY, NULL, {"none", "reset-gpu", "reboot", "drain", "drain-and-reset"}},
+    {GPU_VIRTUAL, NULL, {"none", "pass-through", "vgpu", "vgpu-host", "vsga-host"}},
+    {GPU_SHARING, "none", {"mig", "mps", "vgpu", "vgpu-host", "quota"}},
+};
+
+static const struct unit_names *names_of(enum gpu_unit unit)
 {
-    static const char *const names[] = {"idle",       "setting",          "power-cap",        "hardware",
-                                        "sync-boost", "software-thermal", "hardware-thermal", "power-brake",
-                                        "display"};
-    size_t before = out->len;
-    for (size_t bit = 0; bit < sizeof names / sizeof *names; bit++)
-        if (mask & INT64_C(1) << bit)
-            str_addf(out, "%s%s", out->len > before ? "," : "", names[bit]);
-    if (out->len == before)
-        str_puts(out, mask ? "other" : "none");
+    for (size_t i = 0; i < sizeof unit_names / sizeof *unit_names; i++)
+        if (unit_names[i].unit == unit)
+            return &unit_names[i];
+    return NULL;
 }
 
-static void add_compute_mode(struct str *out, int64_t mode)
+bool gpu_unit_is_list(enum gpu_unit unit)
 {
-    static const char *const names[] = {"default", "exclusive-thread", "prohibited", "exclusive-process"};
-    str_puts(out, mode < (int64_t)(sizeof names / sizeof *names) ? names[mode] : "other");
+    const struct unit_names *names = names_of(unit);
+    return names && names->none;
+}
+
+static void add_names(struct str *out, const struct unit_names *names, int64_t value)
+{
+    size_t before = out->len;
+    for (int i = 0; names->names[i]; i++)
+        if (names->none ? value & INT64_C(1) << i : value == i)
+            str_addf(out, "%s%s", out->len > before ? "," : "", names->names[i]);
+    if (out->len == before)
+        str_puts(out, names->none && value == 0 ? names->none : "other");
 }
 
 void gpu_value_add(struct str *out, enum gpu_unit unit, int64_t value)
 {
     int decimals = decimals_of(unit);
-    if (unit == GPU_SWITCH) {
-        str_puts(out, value ? "on" : "off");
-    } else if (unit == GPU_COMPUTE_MODE) {
-        add_compute_mode(out, value);
-    } else if (unit == GPU_REASONS) {
-        add_reasons(out, value);
+    const struct unit_names *names = names_of(unit);
+    if (names) {
+        add_names(out, names, value);
     } else if (decimals) {
         number_add_int(out, value / power_of_ten(decimals));
         str_putc(out, '.');
@@ -135,7 +161,7 @@ bool gpu_value_parse(enum gpu_unit unit, const char *text, int64_t *value)
     int decimals = decimals_of(unit), seen = -1; /* decimals so far; -1 before the point */
     bool negative = *text == '-', any = false;
     int64_t sum = 0;
-    if (unit == GPU_SWITCH || unit == GPU_COMPUTE_MODE || unit == GPU_REASONS)
+    if (names_of(unit))
         return false;
     for (const char *c = text + negative; *c; c++) {
         if (*c == '.' && seen < 0) {

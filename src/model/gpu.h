@@ -28,6 +28,10 @@ enum gpu_unit {
     GPU_SWITCH,       /* "on", "off" */
     GPU_COMPUTE_MODE, /* "default", "prohibited", … */
     GPU_REASONS,      /* mask of enum gpu_clock_reason: "power-cap,thermal" */
+    GPU_LINK,         /* mask of enum gpu_link: "slow,narrow" */
+    GPU_RECOVERY,     /* what the driver asks for: "none", "reset-gpu", … */
+    GPU_VIRTUAL,      /* "none", "pass-through", "vgpu", … */
+    GPU_SHARING,      /* mask of enum gpu_sharing: "mig,mps" */
 };
 
 /* X(field, key, unit, title). The key is part of the names of facts (doc/internals/recording.md). */
@@ -46,7 +50,8 @@ enum gpu_unit {
     X(mig, "mig_mode", GPU_SWITCH, N_("MIG mode"))                                                           \
     X(persistence, "persistence_mode", GPU_SWITCH, N_("persistence mode"))                                   \
     X(ecc, "ecc_mode", GPU_SWITCH, N_("ECC"))                                                                \
-    X(compute_mode, "compute_mode", GPU_COMPUTE_MODE, N_("compute mode"))
+    X(compute_mode, "compute_mode", GPU_COMPUTE_MODE, N_("compute mode"))                                    \
+    X(virtualization, "virtualization", GPU_VIRTUAL, N_("virtualization"))
 
 /* X(field, key, unit, kind, title). GPU_LEVEL: what it is at the moment. GPU_TOTAL: a counter that grows from
  * when the driver was loaded; its gain is what counts. */
@@ -148,6 +153,29 @@ enum gpu_clock_reason {
     GPU_CLOCK_POWER_BRAKE = 1 << 7,
     GPU_CLOCK_DISPLAY = 1 << 8,
 };
+
+/* What is wrong with a link, judged while it is used: one without traffic may lower its speed to save power.
+ * No bit: it is good. */
+enum gpu_link {
+    GPU_LINK_UNUSED = 1 << 0,   /* too little traffic to judge */
+    GPU_LINK_SLOW = 1 << 1,     /* of a lower generation than GPU and slot can both do */
+    GPU_LINK_NARROW = 1 << 2,   /* with fewer lanes */
+    GPU_LINK_REPLAYS = 1 << 3,  /* packets are sent again, more often than the vendor allows */
+    GPU_LINK_ERRORS = 1 << 4,   /* errors within the last minute */
+    GPU_LINK_INACTIVE = 1 << 5, /* some of the links are down while others carry traffic */
+};
+
+/* Who else gets a part of the GPU, or keeps a part of it from us. */
+enum gpu_sharing {
+    GPU_SHARED_MIG = 1 << 0,
+    GPU_SHARED_MPS = 1 << 1,       /* clients of the multi-process service use it */
+    GPU_SHARED_VGPU = 1 << 2,      /* this is a virtual GPU, of a part of a board */
+    GPU_SHARED_VGPU_HOST = 1 << 3, /* it is given to virtual machines in parts */
+    GPU_SHARED_QUOTA = 1 << 4,     /* a library between us and the driver allots it (HAMi) */
+};
+
+/* Whether values of the unit are lists of names, with commas. */
+bool gpu_unit_is_list(enum gpu_unit unit);
 
 /* Facts and counters of a recording that an analysis looks for by name. */
 #define GPU_FACT_PREFIX        "gpu."

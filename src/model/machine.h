@@ -49,7 +49,22 @@
     X(fp64_active, "fp64_active_ratio", GPU_PERMILLE, GPU_LEVEL, N_("FP64 pipes active"))                    \
     X(fp32_active, "fp32_active_ratio", GPU_PERMILLE, GPU_LEVEL, N_("FP32 pipes active"))                    \
     X(fp16_active, "fp16_active_ratio", GPU_PERMILLE, GPU_LEVEL, N_("FP16 pipes active"))                    \
-    X(memory_bandwidth, "memory_bandwidth_ratio", GPU_PERMILLE, GPU_LEVEL, N_("memory bandwidth used"))
+    X(memory_bandwidth, "memory_bandwidth_ratio", GPU_PERMILLE, GPU_LEVEL, N_("memory bandwidth used"))      \
+    X(pcie_link, "pcie_link", GPU_LINK, GPU_LEVEL, N_("PCIe link"))                                          \
+    X(pcie_replays_lately, "pcie_replays_last_minute_count", GPU_COUNT, GPU_LEVEL,                           \
+      N_("PCIe replays in the last minute"))                                                                 \
+    X(nvlink_link, "nvlink_link", GPU_LINK, GPU_LEVEL, N_("NVLink"))                                         \
+    X(nvlinks, "nvlink_count", GPU_COUNT, GPU_LEVEL, N_("NVLinks"))                                          \
+    X(nvlinks_active, "nvlink_active_count", GPU_COUNT, GPU_LEVEL, N_("NVLinks that are up"))                \
+    X(nvlink_errors, "nvlink_error_count", GPU_COUNT, GPU_LEVEL, N_("NVLink errors"))                        \
+    X(recovery, "recovery_action", GPU_RECOVERY, GPU_LEVEL, N_("what the driver asks for"))                  \
+    X(retired_correctable, "retired_pages_correctable_count", GPU_COUNT, GPU_LEVEL,                          \
+      N_("pages retired for correctable errors"))                                                            \
+    X(retired_uncorrectable, "retired_pages_uncorrectable_count", GPU_COUNT, GPU_LEVEL,                      \
+      N_("pages retired for uncorrectable errors"))                                                          \
+    X(retirement_pending, "page_retirement_pending", GPU_SWITCH, GPU_LEVEL,                                  \
+      N_("page retirement waits for reset"))                                                                 \
+    X(sharing, "sharing", GPU_SHARING, GPU_LEVEL, N_("shared by"))
 
 /* Of a process on a device; the last two are of the process as a whole. */
 #define MACHINE_PROCESS_FIELDS(X)                                                                            \
@@ -85,6 +100,8 @@ struct machine_device {
     struct gpu_facts facts;
     struct gpu_sample sample; /* sample.time_ns is 0 while there has been none */
     struct machine_detail detail;
+    char interposer[64]; /* the library that answers some calls in the driver's place ("libvgpu.so"); "" none
+                          */
 };
 
 enum machine_process_type { /* a mask */

@@ -18,6 +18,7 @@ static const struct {
     [READING_NO_ANSWER] = {"no-answer", N_("the driver did not answer")},
     [READING_IMPLAUSIBLE] = {"implausible", N_("an impossible value")},
     [READING_FAILED] = {"failed", N_("the query failed")},
+    [READING_ALTERED] = {"altered", N_("changed by a library in between")},
 };
 
 struct reading reading_gain(struct reading before, struct reading after)

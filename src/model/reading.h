@@ -1,7 +1,7 @@
 /* A reading: one number that a device was asked for, or why there is none. Unknown is not zero.
  *
  * A zeroed reading says that nobody looked. value counts only where the state is READING_KNOWN, or
- * READING_STALE: then it was true once. */
+ * READING_STALE: then it was true once, or READING_ALTERED: then it is not the device's own. */
 #ifndef WARPLIGHT_MODEL_READING_H
 #define WARPLIGHT_MODEL_READING_H
 
@@ -20,6 +20,7 @@ enum reading_state {
     READING_NO_ANSWER,     /* the call did not return in time */
     READING_IMPLAUSIBLE,   /* there was an answer, and it cannot be true */
     READING_FAILED,        /* the call failed for another reason */
+    READING_ALTERED,       /* value is what a library between us and the driver says: a quota, mostly */
     READING_STATES,
 };
 
@@ -39,6 +40,11 @@ static inline struct reading reading_missing(enum reading_state why)
 static inline bool reading_is_known(struct reading r)
 {
     return r.state == READING_KNOWN;
+}
+/* Whether there is a value to show, with its state beside it. */
+static inline bool reading_has_value(struct reading r)
+{
+    return r.state == READING_KNOWN || r.state == READING_STALE || r.state == READING_ALTERED;
 }
 
 /* Whether there is a value to show, be it an old one. */

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/utf8.h"
+#include "source/machine_check.h"
 #include "source/machine_driver.h"
 #include "source/machine_events.h"
 #include "source/machine_host.h"
@@ -186,6 +187,7 @@ static void end_texts(struct machine_device *device)
     struct gpu_facts *f = &device->facts;
     device->key[sizeof device->key - 1] = device->driver[sizeof device->driver - 1] = '\0';
     f->uuid[sizeof f->uuid - 1] = f->name[sizeof f->name - 1] = '\0';
+    device->interposer[sizeof device->interposer - 1] = '\0';
     f->bus[sizeof f->bus - 1] = f->vbios[sizeof f->vbios - 1] = '\0';
 }
 
@@ -491,6 +493,7 @@ const struct machine_sample *machine_take(struct machine *m)
         if (!is_there(s, gpus[i].bus))
             add_untold(m, s, &gpus[i]);
     sort_devices(s);
+    machine_check(s);
     machine_people_complete(&m->people, s, now);
     if (s->processes.count)
         qsort(s->processes.at, s->processes.count, sizeof *s->processes.at, by_device_and_memory);

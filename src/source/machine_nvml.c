@@ -197,6 +197,7 @@ static void say_device(const struct nvml_worker *w, struct driver_message *m, co
     d->facts = *facts;
     d->vendor = VENDOR_NVIDIA;
     snprintf(d->driver, sizeof d->driver, "nvidia");
+    memcpy(d->interposer, w->nvml.interposer, sizeof d->interposer);
     snprintf(d->key, sizeof d->key, "%s", facts->uuid[0] ? facts->uuid : facts->bus);
     driver_say(w->fd, m);
 }
@@ -241,6 +242,24 @@ static void say_processes(const struct nvml_worker *w, const struct gpu *gpu, ui
     }
 }
 
+/* MPS is known by its clients: where processes are not asked for, it is not seen. */
+static struct reading shared_by(const struct nvml_worker *w, const struct gpu *gpu)
+{
+    enum { VGPU = 2, VGPU_HOST = 3 }; /* nvmlGpuVirtualizationMode_t */
+    struct reading mode = gpu->facts.virtualization, mig = gpu->facts.mig;
+    int64_t by = w->nvml.interposer[0] ? GPU_SHARED_QUOTA : 0;
+    if (reading_is_known(mig) && mig.value)
+        by |= GPU_SHARED_MIG;
+    if (reading_is_known(mode) && mode.value == VGPU)
+        by |= GPU_SHARED_VGPU;
+    if (reading_is_known(mode) && mode.value == VGPU_HOST)
+        by |= GPU_SHARED_VGPU_HOST;
+    vec_each (&gpu->list, l)
+        if (l->process.type & MACHINE_MPS)
+            by |= GPU_SHARED_MPS;
+    return reading_of(by);
+}
+
 /* Sends a GPU, its instances and its processes. row: of the answer; returns the row after them. */
 static uint32_t say_gpu(struct nvml_worker *w, struct gpu *gpu, int64_t now, uint32_t row)
 {
@@ -253,11 +272,12 @@ static uint32_t say_gpu(struct nvml_worker *w, struct gpu *gpu, int64_t now, uin
     read_sample(&w->nvml, gpu, now, &m.device.sample);
     m.device.state = state_of(&m.device.sample);
     if (m.device.state == READING_KNOWN) {
-        nvml_detail(&w->nvml, gpu->device, &gpu->detail, &m.device.sample, &m.device.detail);
+        nvml_detail(&w->nvml, gpu->device, &gpu->detail, &gpu->facts, &m.device.sample, &m.device.detail);
         read_processes(w, gpu, now);
         if (w->no_processes || gpu->listed != READING_KNOWN)
             m.device.detail.memory_unseen =
                 reading_missing(w->no_processes ? READING_UNSUPPORTED : gpu->listed);
+        m.device.detail.sharing = shared_by(w, gpu);
     } else {
         gpu_missing(&m.device.detail, machine_detail_fields, m.device.state);
         gpu->list.count = 0;

@@ -40,6 +40,9 @@ double machine_series_scale(enum gpu_unit unit, enum counter_unit *counter)
     case GPU_COUNT:
     case GPU_SWITCH:
     case GPU_REASONS:
+    case GPU_LINK:
+    case GPU_RECOVERY:
+    case GPU_SHARING:
         return 1;
     default:
         return 0;

@@ -1,6 +1,8 @@
 #include "source/nvml.h"
 
 #include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,6 +97,30 @@ static void find_calls(struct nvml *n)
 #undef NVML_FIND
 }
 
+/* Which library a function lies in: one that intercepts dlsym(), as HAMi's libvgpu.so does, hands out its
+ * own. */
+static bool is_foreign(struct nvml *n, const struct link_map *own, void *function)
+{
+    Dl_info info;
+    if (!function || !own || !dladdr(function, &info) || !info.dli_fname ||
+        strcmp(info.dli_fname, own->l_name) == 0)
+        return false;
+    const char *slash = strrchr(info.dli_fname, '/');
+    snprintf(n->interposer, sizeof n->interposer, "%s", slash ? slash + 1 : info.dli_fname);
+    return true;
+}
+
+static void find_foreign(struct nvml *n)
+{
+    struct link_map *own = NULL;
+    if (dlinfo(n->library, RTLD_DI_LINKMAP, &own) != 0)
+        return;
+#define NVML_COMPARE(member, symbol, older, parameters)                                                      \
+    n->foreign.member = is_foreign(n, own, *(void **)&n->call.member);
+    NVML_CALLS(NVML_COMPARE)
+#undef NVML_COMPARE
+}
+
 /* The ids of the thermal and brake counters moved within the 580 series, onto what was something else:
  * headers of 575.51 to 580.65 have 251 to 253, those of 580.126 and later 269 to 271. */
 static bool has_event_reason_fields(const char *driver)
@@ -130,6 +156,7 @@ enum reading_state nvml_open(struct nvml *n, struct err *err)
         return READING_NO_DRIVER;
     }
     find_calls(n);
+    find_foreign(n);
     int code = NVML_ASK(n, init);
     if (code != NVML_OK)
         return refuse(err, code, path);

@@ -180,6 +180,7 @@ struct nvml_gpm_metrics {
       (nvml_device, struct nvml_processes_use *))                                                            \
     X(process_use, "nvmlDeviceGetProcessUtilization", NULL,                                                  \
       (nvml_device, struct nvml_process_use *, unsigned *, unsigned long long))                              \
+    X(virtualization, "nvmlDeviceGetVirtualizationMode", NULL, (nvml_device, int *))                         \
     X(gpm_support, "nvmlGpmQueryDeviceSupport", NULL, (nvml_device, struct nvml_gpm_support *))              \
     X(gpm_alloc, "nvmlGpmSampleAlloc", NULL, (nvml_gpm_sample *))                                            \
     X(gpm_free, "nvmlGpmSampleFree", NULL, (nvml_gpm_sample))                                                \
@@ -203,6 +204,12 @@ struct nvml {
         NVML_CALLS(NVML_MEMBER)
 #undef NVML_MEMBER
     } call; /* NULL where the driver does not have it */
+    struct {
+#define NVML_MEMBER(member, symbol, older, parameters) bool member;
+        NVML_CALLS(NVML_MEMBER)
+#undef NVML_MEMBER
+    } foreign;           /* calls that another library answers, in front of the driver's */
+    char interposer[64]; /* its file name, "" none */
 };
 
 /* What a call that the driver does not have returns: NVML_ERROR_FUNCTION_NOT_FOUND. */
@@ -220,6 +227,15 @@ enum reading_state nvml_state(int code);
 static inline struct reading nvml_reading(int code, int64_t value)
 {
     return code == NVML_OK ? reading_of(value) : reading_missing(nvml_state(code));
+}
+
+/* The same for a call that may be foreign: then its value is marked. */
+static inline struct reading nvml_told(int code, int64_t value, bool foreign)
+{
+    struct reading r = nvml_reading(code, value);
+    if (code == NVML_OK && foreign)
+        r.state = READING_ALTERED;
+    return r;
 }
 
 /* Attach a GPU by its UUID or PCI address, which wakes it. READING_KNOWN, or why not. */

@@ -15,67 +15,6 @@ static struct reading per_second(struct reading gain, int64_t elapsed)
     return reading_is_known(gain) ? reading_of((int64_t)rate) : gain;
 }
 
-/* ---- links -----------------------------------------------------------------------------------------------
- */
-
-enum {
-    FIELD_PCIE_REPLAYS = 94,
-    FIELD_NVLINK_SEND_KIB = 138,
-    FIELD_NVLINK_RECEIVE_KIB = 139,
-    FIELD_PCIE_SEND = 197,
-    FIELD_PCIE_RECEIVE = 198,
-};
-enum { ALL_LINKS = -1, TYPE_UINT = 1 };
-
-static struct reading from_kib(struct reading kib)
-{
-    enum { KIB = 1024 };
-    if (reading_is_known(kib) && __builtin_mul_overflow(kib.value, KIB, &kib.value))
-        return reading_missing(READING_IMPLAUSIBLE);
-    return kib;
-}
-
-static void read_links(const struct nvml *n, nvml_device device, struct nvml_links *links,
-                       struct reading *replays)
-{
-    struct nvml_field fields[] = {{.id = FIELD_PCIE_SEND},
-                                  {.id = FIELD_PCIE_RECEIVE},
-                                  {.id = FIELD_NVLINK_SEND_KIB, .scope = (unsigned)ALL_LINKS},
-                                  {.id = FIELD_NVLINK_RECEIVE_KIB, .scope = (unsigned)ALL_LINKS},
-                                  {.id = FIELD_PCIE_REPLAYS}};
-    enum { COUNT = sizeof fields / sizeof *fields };
-    struct reading readings[COUNT];
-    int code = NVML_ASK(n, fields, device, COUNT, fields);
-    for (int i = 0; i < COUNT; i++)
-        readings[i] = code == NVML_OK ? nvml_field_reading(&fields[i]) : reading_missing(nvml_state(code));
-    links->pcie_send = readings[0];
-    links->pcie_receive = readings[1];
-    links->nvlink_send = from_kib(readings[2]);
-    links->nvlink_receive = from_kib(readings[3]);
-    links->pcie_is_short = fields[0].type == TYPE_UINT;
-    *replays = readings[4];
-}
-
-/* A counter of 32 bits that went back has gone round, once. */
-static struct reading short_gain(struct reading before, struct reading after, bool is_short)
-{
-    const int64_t round = INT64_C(1) << 32;
-    if (is_short && reading_is_known(before) && reading_is_known(after) && after.value < before.value)
-        after.value += round;
-    return reading_gain(before, after);
-}
-
-static void rate_links(const struct nvml_links *before, const struct nvml_links *after,
-                       struct machine_detail *d)
-{
-    int64_t elapsed = after->time_ns - before->time_ns;
-    bool is_short = after->pcie_is_short;
-    d->pcie_send = per_second(short_gain(before->pcie_send, after->pcie_send, is_short), elapsed);
-    d->pcie_receive = per_second(short_gain(before->pcie_receive, after->pcie_receive, is_short), elapsed);
-    d->nvlink_send = per_second(reading_gain(before->nvlink_send, after->nvlink_send), elapsed);
-    d->nvlink_receive = per_second(reading_gain(before->nvlink_receive, after->nvlink_receive), elapsed);
-}
-
 /* ---- GPM -------------------------------------------------------------------------------------------------
  */
 
@@ -186,8 +125,23 @@ static void read_levels(const struct nvml *n, nvml_device device, struct machine
     int code = NVML_ASK(n, fan, device, &fan);
     d->fan = nvml_reading(code, fan);
     code = NVML_ASK(n, memory_v2, device, &memory);
-    d->memory_reserved = nvml_reading(code, (int64_t)memory.reserved);
+    d->memory_reserved = nvml_told(code, (int64_t)memory.reserved, n->foreign.memory_v2);
     d->hotspot = reading_missing(READING_UNSUPPORTED);
+}
+
+static void read_health(const struct nvml *n, nvml_device device, struct machine_detail *d)
+{
+    enum { RETIRED_SINGLE_BIT = 29, RETIRED_DOUBLE_BIT = 30, RETIRED_PENDING = 31, RECOVERY_ACTION = 230 };
+    struct reading *const readings[] = {&d->retired_correctable, &d->retired_uncorrectable,
+                                        &d->retirement_pending, &d->recovery};
+    struct nvml_field fields[] = {{.id = RETIRED_SINGLE_BIT},
+                                  {.id = RETIRED_DOUBLE_BIT},
+                                  {.id = RETIRED_PENDING},
+                                  {.id = RECOVERY_ACTION}};
+    enum { COUNT = sizeof fields / sizeof *fields };
+    int code = NVML_ASK(n, fields, device, COUNT, fields);
+    for (int i = 0; i < COUNT; i++)
+        *readings[i] = code == NVML_OK ? nvml_field_reading(&fields[i]) : reading_missing(nvml_state(code));
 }
 
 static void rate_clocks(struct nvml_detail *state, const struct gpu_sample *sample, struct machine_detail *d)
@@ -201,29 +155,29 @@ static void rate_clocks(struct nvml_detail *state, const struct gpu_sample *samp
 }
 
 void nvml_detail(const struct nvml *n, nvml_device device, struct nvml_detail *state,
-                 const struct gpu_sample *sample, struct machine_detail *detail)
+                 const struct gpu_facts *facts, const struct gpu_sample *sample,
+                 struct machine_detail *detail)
 {
     struct machine_detail *d = &state->last;
     int64_t now = sample->time_ns;
     bool first = state->rated.time_ns == 0, backwards = now < state->rated.time_ns;
     read_levels(n, device, d);
     if (first || backwards || now - state->rated.time_ns >= NVML_RATE_PERIOD_NS) {
-        struct nvml_links links = {.time_ns = now};
-        read_links(n, device, &links, &d->pcie_replays);
+        nvml_link_rate(n, device, facts, sample, first || backwards, &state->link, d);
         gpm(n, device, state, now, d);
-        if (!first && !backwards) {
-            rate_links(&state->links, &links, d);
+        if (!first && !backwards)
             rate_clocks(state, sample, d);
-        }
-        state->links = links;
         state->rated = *sample;
     }
-    if (first || backwards)
+    if (first || backwards) {
         state->energized = *sample;
+        read_health(n, device, d);
+    }
     if (now - state->energized.time_ns >= NVML_ENERGY_PERIOD_NS) {
         d->power_average =
             per_second(reading_gain(state->energized.energy, sample->energy), now - state->energized.time_ns);
         state->energized = *sample;
+        read_health(n, device, d);
     }
     gpu_check(d, machine_detail_fields);
     *detail = *d;

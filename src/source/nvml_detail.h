@@ -6,6 +6,7 @@
 #include "model/machine.h"
 #include "source/gpu_series.h"
 #include "source/nvml.h"
+#include "source/nvml_link.h"
 
 /* Rates are of what counters gained. They are kept until the next ones, which take at least
  * NVML_RATE_PERIOD_NS: NVIDIA asks for 100 ms between two GPM samples, and the energy counter moves in steps
@@ -13,15 +14,9 @@
 #define NVML_RATE_PERIOD_NS   INT64_C(100000000)
 #define NVML_ENERGY_PERIOD_NS INT64_C(1000000000)
 
-struct nvml_links {
-    int64_t time_ns;
-    struct reading pcie_send, pcie_receive, nvlink_send, nvlink_receive; /* bytes so far */
-    bool pcie_is_short;                                                  /* counts to 2^32 and begins anew */
-};
-
 /* Of one device, over time. Zeroed: nothing seen yet. */
 struct nvml_detail {
-    struct nvml_links links;
+    struct nvml_link link;
     struct gpu_sample rated, energized; /* where the current rates began */
     struct gpu_series held;
     int gpm; /* 0: not asked, 1: there, -1: not there */
@@ -33,7 +28,8 @@ struct nvml_detail {
 
 /* sample: of just now. */
 void nvml_detail(const struct nvml *n, nvml_device device, struct nvml_detail *state,
-                 const struct gpu_sample *sample, struct machine_detail *detail);
+                 const struct gpu_facts *facts, const struct gpu_sample *sample,
+                 struct machine_detail *detail);
 void nvml_detail_release(const struct nvml *n, struct nvml_detail *state);
 
 #endif

@@ -52,6 +52,8 @@ static void read_modes(const struct nvml *n, nvml_device device, struct gpu_fact
     f->ecc = nvml_reading(code, mode);
     code = NVML_ASK(n, compute_mode, device, &mode);
     f->compute_mode = nvml_reading(code, mode);
+    code = NVML_ASK(n, virtualization, device, &mode);
+    f->virtualization = nvml_reading(code, mode);
 }
 
 void nvml_facts(const struct nvml *n, nvml_device device, struct gpu_facts *f)
@@ -64,7 +66,7 @@ void nvml_facts(const struct nvml *n, nvml_device device, struct gpu_facts *f)
     int code = NVML_ASK(n, compute_capability, device, &major, &minor);
     f->compute_capability = nvml_reading(code, major * INT64_C(10) + minor);
     code = NVML_ASK(n, memory, device, &memory);
-    f->memory = nvml_reading(code, (int64_t)memory.total);
+    f->memory = nvml_told(code, (int64_t)memory.total, n->foreign.memory);
     code = NVML_ASK(n, max_clock, device, CLOCK_SM, &value);
     f->sm_clock_max = nvml_reading(code, value * mega);
     code = NVML_ASK(n, max_clock, device, CLOCK_MEMORY, &value);

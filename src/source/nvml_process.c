@@ -182,8 +182,11 @@ enum reading_state nvml_processes(const struct nvml *n, nvml_device device, stru
     free(room);
     if (list->count)
         update_use(n, device, state, now_ns);
-    vec_each (list, l)
+    vec_each (list, l) {
         apply_use(state, &l->process);
+        if (n->foreign.compute_processes && reading_is_known(l->process.memory))
+            l->process.memory.state = READING_ALTERED;
+    }
     return why == READING_KNOWN ? why : drawing;
 }
 

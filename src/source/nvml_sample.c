@@ -130,14 +130,14 @@ static void sample_memory(const struct nvml *n, nvml_device device, struct gpu_s
     struct nvml_memory memory = {0};
     struct nvml_memory_v2 memory_v2 = {.version = sizeof memory_v2 | 2u << 24};
     int code = NVML_ASK(n, utilization, device, &utilization);
-    s->utilization = nvml_reading(code, utilization.gpu);
-    s->memory_utilization = nvml_reading(code, utilization.memory);
+    s->utilization = nvml_told(code, utilization.gpu, n->foreign.utilization);
+    s->memory_utilization = nvml_told(code, utilization.memory, n->foreign.utilization);
     /* The first form counts what the driver reserves as used. */
     code = NVML_ASK(n, memory_v2, device, &memory_v2);
-    s->memory_used = nvml_reading(code, (int64_t)memory_v2.used);
+    s->memory_used = nvml_told(code, (int64_t)memory_v2.used, n->foreign.memory_v2);
     if (s->memory_used.state == READING_UNSUPPORTED) {
         code = NVML_ASK(n, memory, device, &memory);
-        s->memory_used = nvml_reading(code, (int64_t)memory.used);
+        s->memory_used = nvml_told(code, (int64_t)memory.used, n->foreign.memory);
     }
 }
 

@@ -24,7 +24,24 @@ void gpu_text_add_reasons(struct str *out, const char *list)
                    {"hardware-thermal", N_("heat (chip)")},
                    {"power-brake", N_("power brake")},
                    {"display", N_("display")},
-                   {"none", N_("nothing")}};
+                   {"none", N_("nothing")},
+                   {"good", N_("good")},
+                   {"unused", N_("too little traffic to judge")},
+                   {"slow", N_("a lower generation than it can do")},
+                   {"narrow", N_("fewer lanes than it can have")},
+                   {"replays", N_("many replays")},
+                   {"errors", N_("errors")},
+                   {"inactive", N_("some links are down")},
+                   {"reset-gpu", N_("a reset of the GPU")},
+                   {"reboot", N_("a reboot")},
+                   {"drain", N_("ending what uses it and its peers")},
+                   {"drain-and-reset", N_("ending what uses it, then a reset")},
+                   {"pass-through", N_("passed through to this virtual machine")},
+                   {"mig", "MIG"},
+                   {"mps", "MPS"},
+                   {"vgpu", "vGPU"},
+                   {"vgpu-host", N_("host of vGPUs")},
+                   {"quota", N_("a library with quotas")}};
     for (const char *name = list; *name;) {
         size_t length = strcspn(name, ",");
         const char *title = NULL;
@@ -78,6 +95,10 @@ void gpu_text_add(struct str *out, enum gpu_unit unit, int64_t value)
         str_puts(out, value ? _("on") : _("off"));
         break;
     case GPU_REASONS:
+    case GPU_LINK:
+    case GPU_RECOVERY:
+    case GPU_VIRTUAL:
+    case GPU_SHARING:
         gpu_value_add(&text, unit, value);
         gpu_text_add_reasons(out, str_text(&text));
         break;

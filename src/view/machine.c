@@ -63,11 +63,6 @@ bool machine_columns_add(machine_columns *columns, enum machine_rows rows, const
     return add_columns(columns, rows, key);
 }
 
-static bool has_value(struct reading r)
-{
-    return r.state == READING_KNOWN || r.state == READING_STALE;
-}
-
 /* ---- JSON ------------------------------------------------------------------------------------------------
  */
 
@@ -112,6 +107,10 @@ static void put_value(struct json_writer *w, enum gpu_unit unit, int64_t value)
     case GPU_SWITCH:
     case GPU_COMPUTE_MODE:
     case GPU_REASONS:
+    case GPU_LINK:
+    case GPU_RECOVERY:
+    case GPU_VIRTUAL:
+    case GPU_SHARING:
         gpu_value_add(&text, unit, value);
         json_puts(w, str_text(&text));
         break;
@@ -131,7 +130,7 @@ static void put_cell(struct json_writer *w, const void *row, const struct machin
 {
     struct reading r = machine_cell(row, column);
     json_key(w, column->field->key);
-    if (has_value(r))
+    if (reading_has_value(r))
         put_value(w, column->field->unit, r.value);
     else
         json_null(w);
@@ -164,6 +163,7 @@ static void put_device(struct json_writer *w, const struct machine_sample *s, co
     put_text(w, "vbios", d->facts.vbios);
     put_text(w, "vendor", vendors[d->vendor]);
     put_text(w, "driver", d->driver);
+    put_text(w, "interposed_by", d->interposer);
     put_text(w, "parent_uuid", d->parent == NONE ? "" : s->devices.at[d->parent].facts.uuid);
     put_text(w, "state", reading_state_name(d->state));
     put_int(w, "time_unix_ns", d->sample.time_ns ? d->sample.time_ns : UNKNOWN);
@@ -285,7 +285,7 @@ static void add_cells(struct str *out, const void *row, const machine_columns *c
         struct str text = {0};
         if (reading_is_known(r))
             gpu_value_add(&text, column->field->unit, r.value);
-        if (column->field->unit == GPU_REASONS)
+        if (gpu_unit_is_list(column->field->unit))
             add_text(out, str_text(&text));
         else
             str_addf(out, ",%s", str_text(&text));

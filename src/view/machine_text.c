@@ -100,20 +100,20 @@ static void grid_put(struct screen *s, struct grid *g, bool header)
 /* ---- cells -----------------------------------------------------------------------------------------------
  */
 
-/* Nothing where it is not known; an old value is marked. */
+/* Nothing where it is not known; an old value is marked, and one that is not the device's own. */
 void machine_add_reading(struct str *out, enum gpu_unit unit, struct reading r)
 {
-    if (r.state == READING_KNOWN || r.state == READING_STALE)
+    if (reading_has_value(r))
         gpu_text_add(out, unit, r.value);
-    if (r.state == READING_STALE)
-        str_puts(out, "?");
+    if (r.state == READING_STALE || r.state == READING_ALTERED)
+        str_puts(out, r.state == READING_STALE ? "?" : "!");
 }
 
 /* "12 GiB / 141 GiB", or the part that is known. */
 void machine_add_of(struct str *out, enum gpu_unit unit, struct reading part, struct reading whole)
 {
     machine_add_reading(out, unit, part);
-    if (!reading_is_known(whole))
+    if (!reading_is_known(whole) && whole.state != READING_ALTERED)
         return;
     str_puts(out, out->len ? " / " : DASH " / ");
     machine_add_reading(out, unit, whole);
@@ -328,6 +328,75 @@ static void put_unseen(struct screen *s, const struct machine_sample *sample)
     }
 }
 
+static struct value name_of(const struct machine_device *d)
+{
+    return d->id == UNKNOWN ? value_text(d->facts.bus) : value_id(d->id);
+}
+
+/* "3", or a dash; text keeps it. */
+static struct value number_of(struct str *text, struct reading r)
+{
+    if (reading_is_known(r))
+        gpu_text_add(text, GPU_COUNT, r.value);
+    return text_of(text);
+}
+
+static void put_pcie(struct screen *s, const struct machine_device *d)
+{
+    struct str verdict = {0}, texts[5] = {0};
+    gpu_text_add(&verdict, GPU_LINK, d->detail.pcie_link.value & ~GPU_LINK_UNUSED);
+    put_message(
+        s, msg_make(N_("GPU {0}, PCIe: {1} (generation {2} of {3}, {4} of {5} lanes, {6} replays in the last "
+                       "minute)"),
+                    name_of(d), text_of(&verdict), number_of(&texts[0], d->sample.pcie_generation),
+                    number_of(&texts[1], d->facts.pcie_generation_max),
+                    number_of(&texts[2], d->sample.pcie_width), number_of(&texts[3], d->facts.pcie_width_max),
+                    number_of(&texts[4], d->detail.pcie_replays_lately)));
+    str_release(&verdict);
+    for (int i = 0; i < 5; i++)
+        str_release(&texts[i]);
+}
+
+static void put_nvlink(struct screen *s, const struct machine_device *d)
+{
+    struct str verdict = {0}, texts[3] = {0};
+    gpu_text_add(&verdict, GPU_LINK, d->detail.nvlink_link.value & ~GPU_LINK_UNUSED);
+    put_message(s, msg_make(N_("GPU {0}, NVLink: {1} ({2} of {3} links up, {4} errors so far)"), name_of(d),
+                            text_of(&verdict), number_of(&texts[0], d->detail.nvlinks_active),
+                            number_of(&texts[1], d->detail.nvlinks),
+                            number_of(&texts[2], d->detail.nvlink_errors)));
+    str_release(&verdict);
+    for (int i = 0; i < 3; i++)
+        str_release(&texts[i]);
+}
+
+static bool is_bad(struct reading link)
+{
+    return reading_is_known(link) && (link.value & ~GPU_LINK_UNUSED);
+}
+
+/* Links that are not as they should be, what the driver asks for, and numbers that are not the GPU's own. */
+static void put_health(struct screen *s, const struct machine_sample *sample)
+{
+    vec_each (&sample->devices, d) {
+        struct str text = {0};
+        if (is_bad(d->detail.pcie_link))
+            put_pcie(s, d);
+        if (is_bad(d->detail.nvlink_link))
+            put_nvlink(s, d);
+        if (reading_is_known(d->detail.recovery) && d->detail.recovery.value > 0) {
+            gpu_text_add(&text, GPU_RECOVERY, d->detail.recovery.value);
+            put_message(s, msg_make(N_("GPU {0}: the driver asks for {1}"), name_of(d), text_of(&text)));
+        }
+        if (d->interposer[0])
+            put_message(
+                s, msg_make(N_("GPU {0}: the library {1} stands between this program and the driver; values "
+                               "with ! are what it says, mostly a quota of this container"),
+                            name_of(d), value_text(d->interposer)));
+        str_release(&text);
+    }
+}
+
 /* What the page shows of every device. */
 static const size_t shown[] = {
     offsetof(struct machine_device, sample.utilization), offsetof(struct machine_device, sample.memory_used),
@@ -428,6 +497,7 @@ void machine_text(struct screen *s, const struct machine_sample *sample)
         put_devices(s, sample);
         put_processes(s, sample);
         struct screen notes = {.out = s->out, .width = s->width, .color = s->color, .utf8 = s->utf8};
+        put_health(&notes, sample);
         put_unseen(&notes, sample);
         put_why(&notes, sample);
         if (notes.text.len)

@@ -24,8 +24,8 @@ void top_add_pair(struct str *out, enum gpu_unit unit, struct reading part, stru
     str_puts(out, left.len ? str_text(&left) : DASH);
     if (right.len)
         str_addf(out, " / %s", str_text(&right));
-    if (part.state == READING_STALE)
-        str_puts(out, "?");
+    if (part.state == READING_STALE || part.state == READING_ALTERED)
+        str_puts(out, part.state == READING_STALE ? "?" : "!");
     str_release(&left);
     str_release(&right);
 }

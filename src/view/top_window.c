@@ -166,6 +166,9 @@ static const char *const reasons[READING_STATES] = {
     [READING_NO_ANSWER] = N_("The driver was asked and did not answer in time. Everything else goes on."),
     [READING_IMPLAUSIBLE] = N_("The driver said what cannot be true, so it is not shown."),
     [READING_FAILED] = N_("The driver answered with an error."),
+    [READING_ALTERED] =
+        N_("A library between this program and the driver answered, as HAMi's does in a container: "
+           "mostly a quota, not what the GPU has."),
 };
 
 /* By reason: what it means, and what it keeps from us. */

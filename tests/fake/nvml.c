@@ -5,16 +5,20 @@
  * FAKE_NVML_CODES=nvmlDeviceGetPowerUsage=3,…  what calls return instead of working
  * FAKE_NVML_HANG=SYMBOL                        that call never returns
  * FAKE_NVML_CRASH=SYMBOL                       that call ends the process
- * FAKE_NVML_LOST_AFTER=N                       after N full samples every call about the GPU says that it is
- * lost FAKE_NVML_DRIVER=580.65.06                   the driver's version (default: 580.159.04)
+ * FAKE_NVML_LOST_AFTER=N                       after N full samples every call about the GPU says it is lost
+ * FAKE_NVML_DRIVER=580.65.06                   the driver's version (default: 580.159.04)
  * FAKE_NVML_LOG=FILE                           the calls that attach something, one a line
  * FAKE_NVML_SM_CLOCK=MHZ                       default: 1500
  * FAKE_NVML_GPUS=N                             how many, on buses 3b, 3c, … (default: 1)
  * FAKE_NVML_BACK                               a lost GPU is there again when the library was opened anew
  * FAKE_NVML_PROCESSES=PID:MIB:SM,…             on the first GPU (default: none); SM in percent, - no sample
- * FAKE_NVML_XIDS=FILE                          a code a line: lines that are added are events of the first
- * GPU FAKE_NVML_MIG=N                              instances of the first GPU; processes are in the first one
- */
+ * FAKE_NVML_XIDS=FILE                          a code a line: added lines are events of the first GPU
+ * FAKE_NVML_FIELDS=ID=N,ID=+N,ID.SCOPE=N,…     values of fields; +N grows by N with each question
+ * FAKE_NVML_VIRTUAL=N                          nvmlGpuVirtualizationMode_t (default: 0)
+ * FAKE_NVML_MPS                                those processes are clients of MPS
+ * FAKE_NVML_MIG=N                              instances of the first GPU; processes are in the first one
+ *
+ * With FAKE_NVML_QUOTA it lacks the calls that the fake libvgpu.so answers. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -157,8 +161,10 @@ CALL(nvmlDeviceGetTemperatureThreshold, (DEVICE, int which, unsigned *celsius), 
      UNUSED *celsius = which == 1 ? 87 : 92;)
 CALL(nvmlDeviceGetUtilizationRates, (DEVICE, struct nvml_utilization *u), true,
      UNUSED *u = (struct nvml_utilization){.gpu = 99, .memory = 22};)
+#ifndef FAKE_NVML_QUOTA
 CALL(nvmlDeviceGetMemoryInfo, (DEVICE, struct nvml_memory *m), true,
      UNUSED *m = (struct nvml_memory){.total = 1ull << 34, .free = 1ull << 33, .used = 1ull << 33};)
+#endif
 CALL(nvmlDeviceGetCurrPcieLinkGeneration, (DEVICE, unsigned *value), true, UNUSED *value = 4;)
 CALL(nvmlDeviceGetCurrPcieLinkWidth, (DEVICE, unsigned *value), true, UNUSED *value = 16;)
 CALL(nvmlDeviceGetMaxPcieLinkGeneration, (DEVICE, unsigned *value), true, UNUSED *value = 5;)
@@ -178,24 +184,54 @@ CALL(nvmlDeviceGetViolationStatus, (DEVICE, int policy, struct nvml_violation *v
 CALL(nvmlInit, (void), false, )
 CALL(nvmlDeviceGetCurrentClocksThrottleReasons, (DEVICE, unsigned long long *mask), true, UNUSED *mask = 4;)
 #else
+#ifdef FAKE_NVML_QUOTA
+extern int vgpu_is_there; /* what libvgpu.so has answers in this one's place */
+CALL(nvmlInit_v2, (void), false, openings += vgpu_is_there;)
+#else
 CALL(nvmlInit_v2, (void), false, openings++;)
+#endif
 CALL(nvmlSystemGetCudaDriverVersion_v2, (int *version), false, *version = 13010;)
 CALL(nvmlDeviceGetCurrentClocksEventReasons, (DEVICE, unsigned long long *mask), true, UNUSED *mask = 0x24;)
 CALL(nvmlDeviceGetTemperatureV, (DEVICE, struct nvml_temperature *t), true, {
     UNUSED if (t->version != (sizeof *t | 1u << 24)) return 25;
     t->celsius = 63;
 })
+#ifndef FAKE_NVML_QUOTA
 CALL(nvmlDeviceGetMemoryInfo_v2, (DEVICE, struct nvml_memory_v2 *m), true, {
     UNUSED if (m->version != (sizeof *m | 2u << 24)) return 25;
     m->total = 1ull << 34;
     m->used = 3ull << 30;
 })
+#endif
 CALL(nvmlDeviceGetMigMode, (DEVICE, unsigned *mode, unsigned *pending), true,
      UNUSED *mode = *pending = getenv("FAKE_NVML_MIG") ? 1 : 0;)
 CALL(nvmlDeviceGetRemappedRows,
      (DEVICE, unsigned *correctable, unsigned *uncorrectable, unsigned *pending, unsigned *failed), true,
      UNUSED *correctable = 3;
      *uncorrectable = 1; *pending = 1; *failed = 0; full_samples++;)
+/* What FAKE_NVML_FIELDS says of a field: of a scope before that of all. */
+static bool chosen_field(struct nvml_field *f)
+{
+    enum { MOST_FIELDS = 512 };
+    static unsigned long long asked[MOST_FIELDS];
+    const char *choices = getenv("FAKE_NVML_FIELDS"), *found = NULL;
+    char scoped[32], plain[32];
+    snprintf(scoped, sizeof scoped, "%u.%u=", f->id, f->scope);
+    snprintf(plain, sizeof plain, "%u=", f->id);
+    for (const char *c = choices; c && *c; c = strchr(c, ',') ? strchr(c, ',') + 1 : NULL) {
+        if (strncmp(c, scoped, strlen(scoped)) == 0)
+            found = c + strlen(scoped);
+        else if (!found && strncmp(c, plain, strlen(plain)) == 0)
+            found = c + strlen(plain);
+    }
+    if (!found || f->id >= MOST_FIELDS)
+        return false;
+    f->value.ull = strtoull(found, NULL, 10) * (*found == '+' ? ++asked[f->id] : 1);
+    return true;
+}
+
+CALL(nvmlDeviceGetVirtualizationMode, (DEVICE, int *mode), true,
+     UNUSED *mode = (int)setting("FAKE_NVML_VIRTUAL", 0);)
 CALL(nvmlDeviceGetFieldValues, (DEVICE, int count, struct nvml_field *fields), true, {
     UNUSED samples++;
     for (int i = 0; i < count; i++) {
@@ -203,6 +239,8 @@ CALL(nvmlDeviceGetFieldValues, (DEVICE, int count, struct nvml_field *fields), t
         f->type = 3;
         f->code = NVML_OK;
         f->value.ull = 0;
+        if (chosen_field(f))
+            continue;
         if (f->id == 74)
             f->value.ull = (unsigned long long)samples * 50000000;
         else if (f->id == 269)
@@ -268,6 +306,16 @@ CALL(nvmlDeviceGetComputeRunningProcesses_v3, (DEVICE, unsigned *count, struct n
                                              .memory = entry.mib << 20,
                                              .gpu_instance = getenv("FAKE_NVML_MIG") ? 7 : ~0u,
                                              .compute_instance = getenv("FAKE_NVML_MIG") ? 0 : ~0u};
+    *count = found;
+})
+CALL(nvmlDeviceGetMPSComputeRunningProcesses_v3, (DEVICE, unsigned *count, struct nvml_process *out), true, {
+    const char *text =
+        index_of(device) == 0 && getenv("FAKE_NVML_MPS") ? getenv("FAKE_NVML_PROCESSES") : NULL;
+    struct listed entry;
+    unsigned found = 0;
+    while (found < *count && next_listed(&text, &entry))
+        out[found++] = (struct nvml_process){
+            .pid = entry.pid, .memory = entry.mib << 20, .gpu_instance = ~0u, .compute_instance = ~0u};
     *count = found;
 })
 CALL(nvmlDeviceGetGraphicsRunningProcesses_v3, (DEVICE, unsigned *count, struct nvml_process *out), true,

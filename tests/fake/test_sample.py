@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What `warplight sample` says of NVIDIA GPUs, against a fake NVML: plumbing and faults, no numbers of a GPU.
 
-    python3 tests/fake/test_sample.py WARPLIGHT FAKE_NVML FAKE_NVML_OLD
+    python3 tests/fake/test_sample.py WARPLIGHT FAKE_NVML FAKE_NVML_OLD FAKE_NVML_QUOTA
 """
 import csv
 import io
@@ -13,7 +13,7 @@ import sys
 import tempfile
 import unittest
 
-WARPLIGHT, NVML, NVML_OLD = (os.path.abspath(path) for path in sys.argv[1:4])
+WARPLIGHT, NVML, NVML_OLD, NVML_QUOTA = (os.path.abspath(path) for path in sys.argv[1:5])
 ENOUGH = 60  # seconds; only a program that hangs takes as long
 
 
@@ -173,6 +173,76 @@ class Sample(unittest.TestCase):
         self.assertEqual(values["GPU 1 power"], [699.125] * 4)
         self.assertEqual(values["GPU 1 SMs with a warp"], [0.025] * 4)
         self.run_it("-o", path, "-f", "json", rc=2)
+
+    # 100 MB/s and more in every period, whatever it takes; no more than PCIe can carry.
+    PCIE = "197=+5000000000,198=+1000000000"
+    NVLINK = "138=+50000000,139=+1000000,91=4,165=1"
+
+    def last_device(self, **extra):
+        """The third sample that is printed: every period has traffic before it."""
+        return self.sample("-i", "110ms", "-n", "3", "--no-processes", **extra)[-1]["devices"][0]
+
+    def test_a_link_without_traffic_is_not_judged(self):
+        device = self.last_device()
+        self.assertEqual((device["pcie_generation"], device["pcie_generation_max"], device["pcie_link"]), (4, 5, "unused"))
+        self.assertEqual((device["nvlink_link"], device["nvlink_link_why"]), (None, "unsupported"))
+
+    def test_a_link_under_traffic_is_compared_with_what_it_can_do(self):
+        device = self.last_device(FAKE_NVML_FIELDS=self.PCIE)
+        self.assertEqual((device["pcie_link"], device["pcie_replays_last_minute_count"]), ("slow", 0))
+        page = " ".join(self.run_it("-i", "110ms", "-n", "3", "--why", "--fields", "pcie_link",
+                                    FAKE_NVML_FIELDS=self.PCIE).split())
+        self.assertIn("a lower generation than it can do", page)
+
+    def test_replays_are_counted_by_the_minute(self):
+        device = self.last_device(FAKE_NVML_FIELDS="94=+2")
+        self.assertEqual(device["pcie_link"], "unused")  # not more than the vendor allows
+        self.assertEqual(device["pcie_replays_last_minute_count"], device["pcie_replay_count"] - 2)
+        self.assertEqual(self.last_device(FAKE_NVML_FIELDS="94=+90")["pcie_link"], "unused,replays")
+
+    def test_nvlinks_that_are_down_count_while_others_work(self):
+        good = self.last_device(FAKE_NVML_FIELDS=self.NVLINK)
+        self.assertEqual((good["nvlink_link"], good["nvlink_count"], good["nvlink_active_count"]), ("good", 4, 4))
+        bad = self.last_device(FAKE_NVML_FIELDS=self.NVLINK + ",165.2=0,59=+1")
+        self.assertEqual((bad["nvlink_link"], bad["nvlink_active_count"]), ("errors,inactive", 3))
+        self.assertGreater(bad["nvlink_error_count"], 0)
+        idle = self.last_device(FAKE_NVML_FIELDS="91=4,165=1,165.2=0")
+        self.assertEqual((idle["nvlink_link"], idle["nvlink_active_count"]), ("unused", 3))
+
+    def test_what_the_driver_asks_for_is_said(self):
+        fields = "230=2,29=3,30=1,31=1"
+        device = self.sample(FAKE_NVML_FIELDS=fields)["devices"][0]
+        self.assertEqual((device["recovery_action"], device["page_retirement_pending"]), ("reboot", "on"))
+        self.assertEqual((device["retired_pages_correctable_count"], device["retired_pages_uncorrectable_count"]), (3, 1))
+        self.assertIn("GPU 0: the driver asks for a reboot", self.run_it(FAKE_NVML_FIELDS=fields))
+        self.assertEqual(self.sample(FAKE_NVML_FIELDS="230=77")["devices"][0]["recovery_action"], "other")
+
+    def test_ways_to_share_a_gpu_are_told_apart(self):
+        processes = f"{os.getpid()}:1024:40"
+        for extra, virtualization, sharing in (
+                ({}, "none", "none"), ({"FAKE_NVML_VIRTUAL": "1"}, "pass-through", "none"),
+                ({"FAKE_NVML_VIRTUAL": "2"}, "vgpu", "vgpu"), ({"FAKE_NVML_VIRTUAL": "3"}, "vgpu-host", "vgpu-host"),
+                ({"FAKE_NVML_MIG": "2"}, "none", "mig"),
+                ({"FAKE_NVML_MPS": "1", "FAKE_NVML_PROCESSES": processes}, "none", "mps"),
+                ({"WARPLIGHT_NVML": NVML_QUOTA}, "none", "quota")):
+            device = self.sample(**extra)["devices"][0]
+            self.assertEqual((device["virtualization"], device["sharing"]), (virtualization, sharing), extra)
+
+    def test_a_quota_is_not_taken_for_the_gpus_memory(self):
+        device = self.sample(WARPLIGHT_NVML=NVML_QUOTA)["devices"][0]
+        self.assertEqual(device["interposed_by"], "libvgpu.so")
+        for key, value in {"memory_bytes": 1 << 31, "memory_used_bytes": 1 << 30}.items():
+            self.assertEqual((device[key], device[key + "_why"]), (value, "altered"), key)
+        self.assertEqual((device["power_watts"], "power_watts_why" in device), (699.125, False))
+        page = " ".join(self.run_it(WARPLIGHT_NVML=NVML_QUOTA).split())
+        self.assertIn("1.00 GiB! / 2.00 GiB!", page)
+        self.assertIn("the library libvgpu.so stands between", page)
+        self.assertIsNone(self.sample()["devices"][0]["interposed_by"])
+
+    def test_what_cannot_be_true_beside_the_limits_is_implausible(self):
+        device = self.last_device(FAKE_NVML_SM_CLOCK="4000", FAKE_NVML_FIELDS="197=+900000000000000")
+        for key in ("sm_clock_hz", "pcie_send_bytes_per_s"):
+            self.assertEqual((device[key], device[key + "_why"]), (None, "implausible"), key)
 
     def watch(self, add, until, *arguments):
         """Runs over a machine below a folder until a line fits, after add() was called with the first one there."""
