@@ -41,16 +41,10 @@ static inline bool reading_is_known(struct reading r)
 {
     return r.state == READING_KNOWN;
 }
-/* Whether there is a value to show, with its state beside it. */
+/* Whether there is a value to show, be it an old one or not the device's own. */
 static inline bool reading_has_value(struct reading r)
 {
     return r.state == READING_KNOWN || r.state == READING_STALE || r.state == READING_ALTERED;
-}
-
-/* Whether there is a value to show, be it an old one. */
-static inline bool reading_has_value(struct reading r)
-{
-    return r.state == READING_KNOWN || r.state == READING_STALE;
 }
 
 /* What a counter that only grows gained between two readings. Unknown where one of them is; implausible where

@@ -361,7 +361,7 @@ static void a_window_scrolls_to_its_end_and_no_further(void **state)
     s.view.window = TOP_WINDOW_VALUES;
     s.view.window_first = 1000000;
     draw(&s);
-    assert_true(shows(&s, _("memory bandwidth used")));
+    assert_true(shows(&s, _("virtualization")));
     assert_false(shows(&s, "UUID"));
     s.view.window_first = 0;
     draw(&s);
