@@ -59,6 +59,7 @@ build-release/build.ninja: | setup-test
 bench: build-release/build.ninja
 	@$(NINJA) -C build-release
 	@python3 tests/bench/bench.py --build build-release $(BENCH_FLAGS)
+	@python3 tests/bench/sample_cost.py --build build-release
 	@python3 tests/bench/top_cost.py --build build-release
 
 build-coverage/build.ninja: | setup-coverage

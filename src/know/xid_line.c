@@ -94,7 +94,10 @@ static bool is_continuation(struct cursor c)
 
 bool xid_line_parse(const char *text, size_t length, struct xid_line *out)
 {
+    enum { SHORTEST = 8 };
     *out = (struct xid_line){0};
+    if (!text || length < SHORTEST)
+        return false;
     const char *at = memmem(text, length, "Xid", 3);
     if (!at)
         return false;
