@@ -81,5 +81,7 @@ void cli_screen(const struct cli *cli, struct screen *s, FILE *out);
 int cli_screen_end(struct screen *s, const char *name, struct err *err);
 /* Flushes out and checks that everything was written; same result. */
 int cli_check_output(FILE *out, const char *name, struct err *err);
+/* Whether out is a pipe that nobody reads any more: what goes on until it is ended has to ask. */
+bool cli_reader_left(FILE *out);
 
 #endif

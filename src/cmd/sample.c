@@ -329,7 +329,7 @@ static int sample_all(struct sampling *s, struct err *err)
         rc = take_sample(s, err);
         if (rc == 0)
             rc = s->kept.writer ? keep_sample(&s->kept, &s->sample, err) : write_sample(s, number, err);
-        if (feof(s->out) || ferror(s->out))
+        if (cli_reader_left(s->out))
             break;
         beat = next_beat(s, beat);
     }

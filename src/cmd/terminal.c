@@ -2,6 +2,7 @@
 #include "cmd/command.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -72,6 +73,12 @@ int cli_check_output(FILE *out, const char *name, struct err *err)
     }
     return err_set(err, ERR_ENV, name, -1, errno == ENOSPC ? _("free some space or write elsewhere") : NULL,
                    _("cannot write: %s"), strerror(errno ? errno : EIO));
+}
+
+bool cli_reader_left(FILE *out)
+{
+    struct pollfd pipe = {.fd = fileno(out)};
+    return poll(&pipe, 1, 0) == 1 && (pipe.revents & POLLERR);
 }
 
 int cli_screen_end(struct screen *s, const char *name, struct err *err)

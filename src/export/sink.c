@@ -111,8 +111,9 @@ int sink_close(struct export_sink *sink, bool complete, struct err *err)
         deflateEnd(&sink->gzip->z);
     free(sink->gzip);
     str_release(&sink->pending);
-    int error = sink->error;
-    const char *path = sink->path;
+    bool standard = sink->to_file && sink->fd == STDOUT_FILENO;
+    int error = standard && sink->error == EPIPE ? 0 : sink->error;
+    const char *path = standard ? _("standard output") : sink->path;
     *sink = (struct export_sink){0};
     if (error == 0)
         return 0;

@@ -30,7 +30,7 @@ int sink_open(struct export_sink *sink, const char *path, bool gzip, struct err 
 /* Hands pending bytes on if there are enough of them to be worth it. */
 void sink_poll(struct export_sink *sink);
 /* Hands everything on and closes. complete = false, like a write error, removes the file. Returns the first
- * write error. */
+ * write error; a reader of standard output that has seen enough is none. */
 int sink_close(struct export_sink *sink, bool complete, struct err *err);
 
 #endif

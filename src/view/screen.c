@@ -1,5 +1,6 @@
 #include "view/screen.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -139,12 +140,33 @@ static bool holds_to_right(const char *p)
     return strncmp(p, "（", 3) == 0 || strncmp(p, "“", 3) == 0 || strncmp(p, "《", 3) == 0;
 }
 
-/* Returns the end of the piece that starts at p and cannot be broken: a word, or one wide character with the
- * punctuation that clings to it. Trailing blanks are not part of it. */
+/* Whether the text goes on with a blank and a unit, which stays with its number. */
+static bool unit_follows(const char *p)
+{
+    static const char *const units[] = {"%",   "ns",  "µs",   "ms",   "s",    "B", "KiB", "MiB",
+                                        "GiB", "TiB", "MB/s", "GB/s", "TB/s", "W", "MHz", "°C"};
+    if (*p != ' ')
+        return false;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        size_t length = strlen(units[i]);
+        if (strncmp(p + 1, units[i], length) == 0 && !isalnum((unsigned char)p[1 + length]) &&
+            p[1 + length] != '/')
+            return true;
+    }
+    return false;
+}
+
+/* Returns the end of the piece that starts at p and cannot be broken: a word, a number with its unit, or one
+ * wide character with the punctuation that clings to it. Trailing blanks are not part of it. */
 static const char *piece_end(const char *p)
 {
     bool opening = true;
-    while (*p && *p != ' ' && *p != '\n') {
+    for (const char *start = p; *p && *p != '\n';) {
+        if (*p == ' ') {
+            if (p == start || !isdigit((unsigned char)p[-1]) || !unit_follows(p))
+                break;
+            p++;
+        }
         size_t n = sequence_length(p);
         bool wide = utf8_width(p, n) == 2;
         bool opens = holds_to_right(p);
