@@ -21,8 +21,8 @@ struct import_options {
 };
 
 struct importer {
-    const char *name;  /* "torch", for --input-format */
-    const char *title; /* "torch.profiler / Kineto JSON" */
+    const char *name;  /* "nsys", for --input-format */
+    const char *title; /* msgid: "Nsight Systems (SQLite export)" */
     /* How sure the first bytes make us that this is the format: 0 (no) to 100. */
     int (*sniff)(const char *head, size_t length);
     /* Reads everything from in (positioned at the start) into run, as a new source. A file that is damaged
