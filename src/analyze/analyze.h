@@ -30,7 +30,8 @@ void amdahl_build(struct report *report);
 /* needs all of the above: findings, ranked */
 void findings_build(struct report *report);
 
-/* Every finding that the rules can make, in the order of DESIGN §5: id, class, one-line meaning (msgid). */
+/* Every finding that the rules can make, in the order of their classes: id, class, one-line meaning (msgid).
+ */
 struct finding_info {
     const char *id;
     const char *class_;

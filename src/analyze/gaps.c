@@ -1,4 +1,4 @@
-/* Why each gap of a device is there, and who made it (DESIGN §4).
+/* Why each gap of a device is there, and who made it (doc/internals/ledger.md).
  *
  * The op that ends a gap names the launching call and its thread. Up to that call the host is late, and what
  * the thread did decides, nanosecond by nanosecond. Inside the call the host is issuing. After it the work is

@@ -1,5 +1,6 @@
-/* The ledger of each device: every nanosecond of its wall time in exactly one account (DESIGN §4). What ran
- * when is sweep.c's business; here it is booked, and what is left over becomes the gaps. */
+/* The ledger of each device: every nanosecond of its wall time in exactly one account
+ * (doc/internals/ledger.md). What ran when is sweep.c's business; here it is booked, and what is left over
+ * becomes the gaps. */
 #include "analyze/sweep.h"
 #include "base/i18n.h"
 

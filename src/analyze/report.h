@@ -10,7 +10,7 @@
 #include "analyze/msg.h"
 #include "model/run.h"
 
-/* ---- the ledger (DESIGN §4) ---------------------------------------------------------------------------- */
+/* ---- the ledger (doc/internals/ledger.md) -------------------------------------------------------------- */
 
 enum account {
     ACCOUNT_COMPUTE,
@@ -234,7 +234,7 @@ struct amdahl_report {
     double speedup_second_gpu;   /* half of gpu_ns each, communication unchanged */
 };
 
-/* ---- findings (DESIGN §5) ------------------------------------------------------------------------------ */
+/* ---- findings (doc/internals/findings.md) -------------------------------------------------------------- */
 
 enum severity { SEVERITY_INFO, SEVERITY_WARN, SEVERITY_CRITICAL };
 

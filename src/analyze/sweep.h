@@ -1,4 +1,4 @@
-/* What a device did, moment by moment: busy accounts and idle time as stretches (DESIGN §4). */
+/* What a device did, moment by moment: busy accounts and idle time as stretches (doc/internals/ledger.md). */
 #ifndef WARPLIGHT_ANALYZE_SWEEP_H
 #define WARPLIGHT_ANALYZE_SWEEP_H
 

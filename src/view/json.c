@@ -1,4 +1,5 @@
-/* warplight.report/1. English and base units whatever the locale; the names are fixed by DESIGN §6. */
+/* warplight.report/1. English and base units whatever the locale; the names are fixed by
+ * doc/formats/report.md. */
 #include <string.h>
 
 #include "base/json_write.h"

@@ -19,7 +19,7 @@ struct view_options {
 
 /* For people, in the language of i18n: the answer first, or the tables that were asked for. */
 void text_report(struct screen *s, const struct report *report, const struct view_options *options);
-/* warplight.report/1 (DESIGN §6). */
+/* warplight.report/1 (doc/formats/report.md). */
 void json_report(FILE *out, const struct report *report, const struct view_options *options);
 /* RFC 4180. One section: its columns. Several: tables one after another, each behind a line with the
  * section's name, separated by an empty line. */

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Checks that JSON reports keep the promises of warplight.report/1 (DESIGN §6).
+"""Checks that JSON reports keep the promises of warplight.report/1, and that doc/formats/report.md names all of it.
 
     lint_report.py WARPLIGHT RECORDING|FOLDER…
 """
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -26,6 +27,8 @@ NAMES = {
     "findings[]": "id class severity confidence_ratio lost_ns saving_ns title evidence action",
     "findings[].evidence[]": "text values",
 }
+PAGE = pathlib.Path(__file__).resolve().parents[2] / "doc/formats/report.md"
+DOCUMENTED = set(re.findall(r"`([a-z_0-9]+)(?:\[\d*\])?`", PAGE.read_text("utf-8")))
 SEVERITIES = {"info", "warn", "critical"}
 
 
@@ -51,6 +54,7 @@ class Linter:
             self.check(name in value, f"{path} lacks {name}")
         for key, item in value.items():
             where = f"{path}.{key}" if path else key
+            self.check(key.removesuffix("_why") in DOCUMENTED, f"{where} is not in doc/formats/report.md")
             if item is None:
                 self.check(isinstance(value.get(key + "_why"), str), f"{where} is null without {key}_why")
             elif key.endswith(("_ns", "_bytes", "_count")) or key == "count":
