@@ -27,6 +27,7 @@ struct look {
 
 static const char hint_archive[] = N_("unpack it and give the recording inside");
 static const char hint_nsys[] = N_("run: nsys export --type sqlite FILE, and give the .sqlite file");
+static const char hint_rocprof[] = N_("record with: rocprofv3 --output-format pftrace");
 static const char hint_saved_page[] = N_("this is often a log-in or error page saved in place of a download");
 static const char hint_record[] = N_("run it: warplight record -- FILE");
 static const char hint_doctor[] = N_("run: warplight doctor FILE");
@@ -41,6 +42,10 @@ static const struct look looks[] = {
     {NAME_ENDS, BYTES(".qdrep"), N_("an Nsight Systems report (old format)"), hint_nsys},
     {NAME_ENDS, BYTES(".qdstrm"), N_("an unfinished Nsight Systems recording"),
      N_("run: QdstrmImporter -i FILE, then: nsys export --type sqlite on the result")},
+    {NAME_ENDS, BYTES(".xplane.pb"), N_("a profile of XLA (xplane)"),
+     N_("give the .trace.json.gz that lies beside it")},
+    {AT_START, BYTES("\"Kind\",\"Agent_Id\""), N_("a table of rocprofv3"), hint_rocprof},
+    {AT_START, BYTES("\"Domain\",\"Function\""), N_("a table of rocprofv3"), hint_rocprof},
     {AT_START, BYTES("version https://git-lfs.github.com/spec"), N_("a Git LFS pointer, not the file itself"),
      N_("fetch the file: git lfs pull")},
     {AT_START, BYTES("\x89PNG"), N_("a PNG image"), NULL},

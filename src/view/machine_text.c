@@ -417,7 +417,7 @@ static void put_missing(struct screen *s, const struct machine_device *d, const 
                 is_shown = is_shown || shown[i] == offset;
             if (is_shown && state != READING_KNOWN &&
                 machine_cell(d, column).state == (enum reading_state)state)
-                str_addf(&titles, "%s%s", titles.len ? ", " : "", _(column->field->title));
+                str_addf(&titles, "%s%s", titles.len ? _(", ") : "", _(column->field->title));
         }
         if (titles.len)
             put_message(s, msg_make(N_("GPU {0}, {1}: {2}"),

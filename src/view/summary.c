@@ -172,10 +172,11 @@ static void other_findings(struct screen *s, const struct report *report)
 {
     if (report->findings.count < 2)
         return;
-    text_heading(s, _("Also found"));
-    str_putc(&s->text, ' ');
-    screen_wrap(s, STYLE_DIM, _("(and what fixing it would save at most)"),
-                screen_columns(_("Also found")) + 1, 0);
+    const char *also = _("Also found"), *what = _("(and what fixing it would save at most)");
+    bool blank = *what == '('; /* Chinese brackets bring their own */
+    text_heading(s, also);
+    str_puts(&s->text, blank ? " " : "");
+    screen_wrap(s, STYLE_DIM, what, screen_columns(also) + blank, 0);
     struct str text = {0};
     for (size_t i = 1; i < report->findings.count && i <= MORE_FINDINGS; i++) {
         const struct finding *finding = &report->findings.at[i];

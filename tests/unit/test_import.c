@@ -209,6 +209,8 @@ static void what_nobody_claims_is_called_by_its_name(void **state)
         {"x", "\x7f\x45LF\2\1\1", 7, "a program or library (ELF)", "warplight kernels"},
         {"run.nsys-rep", "\1\2\3", 3, "an Nsight Systems report", "nsys export --type sqlite"},
         {"RUN.NSYS-REP", "\1\2\3", 3, "an Nsight Systems report", "nsys export --type sqlite"},
+        {"host.xplane.pb", "\n\1\2", 3, "a profile of XLA", "trace.json.gz"},
+        {"x", "\"Kind\",\"Agent_Id\",\"Queue_Id\"\n", 29, "a table of rocprofv3", "pftrace"},
         {"a.qdrep", "\1\2\3", 3, "an Nsight Systems report (old format)", "nsys export"},
         {"x", "SQLite format 3\0", 16, "an SQLite database", known},
         {"x", " \n<!DOCTYPE HTML><html>", 23, "a web page (HTML)", "download"},
