@@ -244,15 +244,49 @@ static const char *why_silent(const struct top_view *view, const struct machine_
                                                        : _(reading_state_meaning(d->state));
 }
 
+static void add_trouble(struct str *out, struct msg msg)
+{
+    str_puts(out, out->len ? "; " : "");
+    msg_render(out, &msg, true, 0);
+}
+
+static void add_bad_link(struct str *out, const char *name, struct reading link)
+{
+    struct str verdict = {0};
+    if (!reading_is_known(link) || !(link.value & ~GPU_LINK_UNUSED))
+        return;
+    gpu_text_add(&verdict, GPU_LINK, link.value & ~GPU_LINK_UNUSED);
+    add_trouble(out, msg_make("{0}: {1}", value_text(name), value_text(str_text(&verdict))));
+    str_release(&verdict);
+}
+
+/* What is wrong with it, apart from clocks: links under traffic, what the driver asks for, memory that waits.
+ */
+static void add_troubles(struct str *out, const struct machine_device *d)
+{
+    const struct reading waits[] = {d->sample.remap_pending, d->detail.retirement_pending};
+    struct str action = {0};
+    if (reading_is_known(d->detail.recovery) && d->detail.recovery.value > 0) {
+        gpu_text_add(&action, GPU_RECOVERY, d->detail.recovery.value);
+        add_trouble(out, msg_make(N_("the driver asks for {0}"), value_text(str_text(&action))));
+    }
+    add_bad_link(out, "PCIe", d->detail.pcie_link);
+    add_bad_link(out, "NVLink", d->detail.nvlink_link);
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++)
+        if (reading_is_known(waits[i]) && waits[i].value > 0) {
+            add_trouble(out, msg_make(N_("memory waits for a reset")));
+            break;
+        }
+    str_release(&action);
+}
+
 /* "slowed by heat 3 %"; nothing where nothing holds the clocks down. */
 static void add_slowed_by(struct str *out, const struct machine_device *d)
 {
     struct str slowed = {0};
     machine_add_slowed(&slowed, d);
-    if (slowed.len && strcmp(str_text(&slowed), _("nothing")) != 0) {
-        struct msg msg = msg_make(N_("slowed by {0}"), value_text(str_text(&slowed)));
-        msg_render(out, &msg, true, 0);
-    }
+    if (slowed.len && strcmp(str_text(&slowed), _("nothing")) != 0)
+        add_trouble(out, msg_make(N_("slowed by {0}"), value_text(str_text(&slowed))));
     str_release(&slowed);
 }
 
@@ -266,11 +300,14 @@ static void put_title(struct canvas *c, const struct machine_device *d, int row,
     str_puts(&text, "  ");
     machine_add_name(&text, d);
     if (has_sample(d))
+        add_troubles(&slowed, d);
+    bool is_bad = slowed.len > 0;
+    if (has_sample(d))
         add_slowed_by(&slowed, d);
     int used = canvas_put(c, row, 0, width, INK_TITLE, str_text(&text)) + GAP;
     int needed = canvas_width(c, str_text(&slowed));
     int room = needed < width - used ? needed : width - used;
-    canvas_put_right(c, row, width - room, room, INK_NOTICE, str_text(&slowed));
+    canvas_put_right(c, row, width - room, room, is_bad ? INK_BAD : INK_NOTICE, str_text(&slowed));
     str_cut(&text, 0);
     if (d->state == READING_STALE)
         str_puts(&text, _(reading_state_meaning(d->state)));
@@ -359,11 +396,15 @@ static void add_nvlink(struct str *out, const struct machine_device *d)
 {
     add_rates(out, d->detail.nvlink_receive, d->detail.nvlink_send);
 }
+/* Troubles first: the column may be narrow. */
 static void add_slowed(struct str *out, const struct machine_device *d)
 {
-    machine_add_slowed(out, d);
-    if (strcmp(str_text(out), _("nothing")) == 0)
-        str_cut(out, 0);
+    struct str slowed = {0};
+    add_troubles(out, d);
+    machine_add_slowed(&slowed, d);
+    if (slowed.len && strcmp(str_text(&slowed), _("nothing")) != 0)
+        str_addf(out, "%s%s", out->len ? "; " : "", str_text(&slowed));
+    str_release(&slowed);
 }
 
 /* Without the vendor, which says nothing in a column of names. */

@@ -239,6 +239,8 @@ static void every_state_says_why_there_is_no_value(void **state)
     s.sample.devices.at[3].detail.sm_active = reading_missing(READING_UNSUPPORTED);
     s.sample.devices.at[4].sample.temperature = reading_of(88);
     s.sample.devices.at[4].detail.heat = reading_of(333);
+    s.sample.devices.at[3].detail.pcie_link = reading_of(GPU_LINK_NARROW);
+    s.sample.devices.at[3].sample.remap_pending = reading_of(1);
     s.sample.sources[0].state = READING_NO_ANSWER;
     s.sample.sources[0].since_unix_ns = MADE_TIME - INT64_C(7000000000);
     s.sample.devices.at[1].detail.memory_unseen = reading_of(INT64_C(3) << 30);
