@@ -423,7 +423,6 @@ static const char *const see_also[] = {"sample", "doctor", "record", NULL};
 
 const struct command command_top = {
     .name = "top",
-    .synopsis = N_("[OPTION…]"),
     .summary = N_("watch the GPUs of this machine and their processes"),
     .description = N_(
         "Shows, over and over, how busy the GPUs are, what they hold in memory, what slows them down and "

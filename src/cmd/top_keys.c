@@ -397,7 +397,7 @@ static const struct binding {
     const char *meaning, *hint; /* msgids */
     enum when when;
 } bindings[] = {
-    {{0}, N_("look"), NULL, NULL, NULL, ALWAYS},
+    {{0}, N_("what to look at"), NULL, NULL, NULL, ALWAYS},
     {{'h', '?', TOP_KEY_F0 + 1}, "h ?", do_help, N_("this help"), N_("help"), ALWAYS},
     {{TOP_KEY_TAB}, "Tab", do_focus, N_("to the GPUs, and back to the processes"), NULL, ALWAYS},
     {{'i', TOP_KEY_ENTER}, "i Enter", do_values, N_("all values of what is chosen"), NULL, ALWAYS},

@@ -13,7 +13,7 @@
 /* ---- a screen --------------------------------------------------------------------------------------------
  */
 
-static const struct top_help keys[] = {{N_("look"), NULL, NULL},
+static const struct top_help keys[] = {{N_("what to look at"), NULL, NULL},
                                        {"h ?", N_("this help"), N_("help")},
                                        {"w", N_("why values of what is chosen are not known"), N_("why")},
                                        {"q", N_("quit"), N_("quit")},
