@@ -268,6 +268,8 @@ static int measure(struct cli *cli, const struct kernels_args *args, const struc
     cli->operand_count = 0; /* they are no files */
     if (rc == 0 && input.run.profiles.count)
         rc = show_profiles(cli, args, &input, err);
+    else if (rc == 0 && input.run.codes.count && !args->baseline) /* counters are locked, say */
+        rc = show_codes(cli, args, &input, err);
     run_release(&input.run);
     return rc == 0 ? exit_code : rc;
 }

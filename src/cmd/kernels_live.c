@@ -34,13 +34,18 @@ static void say_plan(const struct ring_plan *plan)
 static void say_what_was_measured(const struct cli *cli, const struct measure *m, const struct run *run)
 {
     const char *failure = collect_failure(&m->collect);
-    if (failure)
+    if (failure) {
         fprintf(stderr, _("warplight: not everything was measured: %s\n"), failure);
-    else if (collect_process_count(&m->collect) == 0)
+        if (run->profiles.count == 0)
+            fputs(_("warplight: without counters: 'warplight record -- PROGRAM' times the kernels and needs "
+                    "no permission for counters; what the program's own code says of them is shown\n"),
+                  stderr);
+    } else if (collect_process_count(&m->collect) == 0) {
         fputs(_("warplight: no process used CUDA, so there is nothing to measure\n"), stderr);
-    else if (!cli->globals.quiet)
+    } else if (!cli->globals.quiet) {
         fprintf(stderr, _("warplight: measured %zu launches of %zu processes\n"), run->profiles.count,
                 collect_process_count(&m->collect));
+    }
 }
 
 /* The driver knows kernels as the linker does. */

@@ -6,6 +6,7 @@
 import collections
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -277,10 +278,10 @@ class Counters(unittest.TestCase):
 
     # ---- the command -----------------------------------------------------------------------------------------
 
-    def kernels(self, *words, options=(), code=0, **extra):
+    def kernels(self, *words, options=(), code=0, program=APP, **extra):
         keep = {key: value for key, value in os.environ.items() if key not in ("LANG", "LC_ALL", "LANGUAGE")}
         path = os.path.join(self.folder.name, "kernels.json")
-        out = subprocess.run([WARPLIGHT, "kernels", "--format", "json", "-o", path, *options, "--", APP, *words],
+        out = subprocess.run([WARPLIGHT, "kernels", "--format", "json", "-o", path, *options, "--", program, *words],
                              capture_output=True, text=True, timeout=120,
                              env={**keep, "WARPLIGHT_CUPTI": CUPTI, "WARPLIGHT_INJECT": INJECT, "WARPLIGHT_LANG": "en",
                                   "FAKE_CUDA": CUDA, "FAKE_PROFILER_LOG": self.log, **extra})
@@ -356,6 +357,27 @@ class Counters(unittest.TestCase):
 
     def test_a_module_that_is_loaded_again_and_in_a_forked_child_is_kept_once(self):
         self.assertEqual([line["line"] for line in self.sampled("load", "load", "fork", "load")["lines"]], [12, 4])
+
+    @unittest.skipUnless(shutil.which("objcopy"), "needs objcopy")
+    def test_where_counters_are_locked_the_code_is_shown_and_how_to_get_times(self):
+        program = os.path.join(self.folder.name, "app")
+        fatbin = os.path.join(os.path.dirname(CUBIN), "plain-none.fatbin")
+        subprocess.run(["objcopy", "--add-section", f".nv_fatbin={fatbin}", APP, program], check=True)
+        for lang, cause, remedy in (("en", "no permission for hardware counters", "'warplight record -- PROGRAM' times the kernels"),
+                                    ("zh", "没有读取硬件计数器的权限", "warplight record -- 程序")):
+            kernels = self.kernels("2xheavy/2", program=program, WARPLIGHT_LANG=lang, FAKE_PROFILER_REFUSE="cuptiRangeProfilerStart=35")
+            self.assertEqual(kernels["plain"]["metrics"], {})
+            self.assertIn(cause, self.said)
+            self.assertIn(remedy, self.said)
+
+    def test_every_refusal_has_its_cause_and_remedy_in_both_languages(self):
+        said = {}
+        for lang in ("en", "zh"):
+            for code in (8, 15, 26, 27, 35, 40, 41, 42, 43, 44, 45, 46):
+                self.kernels("1xscale/1", WARPLIGHT_LANG=lang, FAKE_PROFILER_REFUSE=f"cuptiRangeProfilerStart={code}")
+                said[lang, code] = self.said
+                self.assertIn(f"cuptiRangeProfilerStart: {code}", self.said)
+        self.assertEqual(len(set(said.values())), len(said))
 
     def test_the_command_says_why_there_is_nothing_to_show(self):
         self.assertEqual(self.kernels("2xheavy/2", FAKE_PROFILER_REFUSE="cuptiProfilerInitialize=26"), {})
