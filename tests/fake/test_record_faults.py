@@ -192,6 +192,35 @@ class Faults(unittest.TestCase):
                 self.assertEqual(out.returncode, 0, out.stderr)
                 self.assertIn(said, out.stderr)
 
+    def test_a_process_of_another_user_or_in_a_chroot_is_found_and_goes_on(self):
+        if os.geteuid() != 0 or sanitized():
+            self.skipTest("needs root, and libraries that Python can load")
+        inside = os.path.join(self.folder.name, "inside")
+        os.mkdir(inside)
+        os.chmod(self.folder.name, 0o755)
+        shutil.copy(CUPTI, os.path.join(inside, "libcuda.so.1"))
+        shutil.copy(INJECT, os.path.join(inside, "libwarplight-inject.so"))
+        for leave in (f"os.chdir({inside!r}); os.setgroups([]); os.setgid(65534); os.setuid(65534)",
+                      f"os.chroot({inside!r}); os.chdir('/')"):
+            with self.subTest(leave=leave):
+                program = f"import ctypes, os, time; {leave}; ctypes.CDLL('./libcuda.so.1'); " \
+                          "print('got', ctypes.CDLL('./libwarplight-inject.so').InitializeInjection(), flush=True); time.sleep(5)"
+                out = self.record(sys.executable, "-c", program)
+                self.assertEqual(out.returncode, 0, out.stderr)
+                self.assertIn("got 1\n", out.stdout)
+                self.assertIn("cannot write to the folder", out.stderr)
+
+    def test_without_proc_all_is_recorded_but_what_needs_it(self):
+        if subprocess.run(["unshare", "-m", "umount", "-l", "/proc"], capture_output=True).returncode:
+            self.skipTest("needs the right to unmount")
+        command = " ".join(self.command(APP, "100"))
+        out = subprocess.run(["unshare", "-m", "/bin/sh", "-c", f"umount -l /proc && {command}"],
+                             env=self.environment(ASAN_OPTIONS="detect_leaks=0"), capture_output=True, text=True, timeout=120,
+                             cwd=self.folder.name)
+        self.assertIn("done\n", out.stdout)
+        self.check_records(out, RECORDS_OF_100)
+        self.assertEqual(self.report()["run"]["losses"]["unlinked"], 0)
+
     def test_a_process_that_execs_is_recorded_twice(self):
         self.check_records(self.record(APP, "100", "exec"), 2 * RECORDS_OF_100)
         self.assertEqual(self.report()["run"]["losses"]["unlinked"], 0)
@@ -286,6 +315,43 @@ class Faults(unittest.TestCase):
         os.close(terminal)
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 5)
         self.assertEqual(output.count(b"caught"), 1)
+
+    @unittest.skipUnless(shutil.which("bash"), "needs a shell with job control")
+    def test_the_whole_job_stops_at_the_terminal_and_goes_on_in_the_foreground(self):
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.execvpe("bash", ["bash", "--norc", "--noediting", "-i"], self.environment(PS1="", LANG="C"))
+        output = b""
+
+        def wait_output(words):
+            nonlocal output
+            while words not in output:
+                output += os.read(terminal, 4096)
+            output = output.split(words, 1)[1]
+        os.write(terminal, b"stty -echo\n")
+        os.write(terminal, " ".join(self.command(APP, "100", "sleep")).encode() + b"\n")
+        wait_output(b"working")
+        os.write(terminal, b"\x1a")
+        wait_output(b"Stopped")
+        os.write(terminal, b"echo job $(jobs -p).\n")
+        wait_output(b"job ")
+        while b"." not in output:
+            output += os.read(terminal, 4096)
+        job = int(output.split(b".")[0])
+        os.write(terminal, b"fg\n")
+
+        def in_foreground():
+            with open(f"/proc/{job}/stat") as file:
+                state, _, _, _, _, foreground = file.read().rsplit(")", 1)[1].split()[:6]
+            return state != "T" and int(foreground) == job
+        wait_for(in_foreground)
+        os.write(terminal, b"\x03")
+        os.write(terminal, b"echo code $?\n")
+        wait_output(b"code 130")
+        os.write(terminal, b"exit\n")
+        os.waitpid(pid, 0)
+        os.close(terminal)
+        self.assertEqual(sum(kernel["count"] for kernel in self.report()["kernels"]), 100)
 
     # ---- the end of the collector ----------------------------------------------------------------------------
 
