@@ -12,7 +12,7 @@
 #include "source/machine_series.h"
 
 /* More samples than these are thinned out by nobody: the rest is left out. */
-enum { MOST_SAMPLES = 1 << 22, MOST_ROWS = 1 << 14, MOST_EVENTS = 256 };
+enum { MOST_SAMPLES = 1 << 22, MOST_DEVICES = 1024, MOST_ROWS = 1 << 14, MOST_EVENTS = 256 };
 
 /* Where the values of a series go. */
 enum target {
@@ -50,7 +50,7 @@ struct machine_replay {
     uint32_t host;                      /* and those of the host */
     VEC(struct machine_device) devices; /* what is the same in all samples; rows are those of the run */
     char host_name[GPU_NAME_BYTES];
-    struct map facts; /* hash of a key of a process → row of run->facts */
+    struct map facts; /* hash of a key → row of run->facts, the first one */
     struct machine_sample sample;
 };
 
@@ -171,10 +171,35 @@ static uint64_t fact_key(const char *key)
 static void find_facts(struct machine_replay *r)
 {
     for (uint32_t i = 0; i < r->run->facts.count; i++) {
-        const char *key = run_text(r->run, r->run->facts.at[i].key);
-        if (strncmp(key, MACHINE_FACT_PROCESS, strlen(MACHINE_FACT_PROCESS)) == 0)
-            map_set(&r->facts, fact_key(key), i);
+        uint64_t key = fact_key(run_text(r->run, r->run->facts.at[i].key));
+        if (map_get(&r->facts, key) == MAP_ABSENT)
+            map_set(&r->facts, key, i);
     }
+}
+
+/* NULL where there is none. Files may hold many of them: gpu_fact() would look at each. */
+static const char *find_fact(const struct machine_replay *r, const char *key)
+{
+    uint32_t row = map_get(&r->facts, fact_key(key));
+    return row == MAP_ABSENT ? NULL : run_text(r->run, r->run->facts.at[row].value);
+}
+
+static const char *device_fact(const struct machine_replay *r, const struct machine_device *d,
+                               const char *key, const char *ending)
+{
+    struct str name = {0};
+    str_addf(&name, GPU_FACT_PREFIX "%s.%s%s", d->key, key, ending);
+    const char *text = find_fact(r, str_text(&name));
+    str_release(&name);
+    return text;
+}
+
+/* The reason that a recording gives; not looked at where it gives none that can be. */
+static struct reading missing_for(const char *why)
+{
+    enum reading_state state = why ? reading_state_find(why) : READING_UNREAD;
+    bool holds_value = state == READING_STATES || reading_has_value((struct reading){0, state});
+    return reading_missing(holds_value ? READING_UNREAD : state);
 }
 
 /* ---- what is the same in all samples ---------------------------------------------------------------------
@@ -190,33 +215,35 @@ static void copy_text(char *to, size_t room, const char *text)
     str_release(&visible);
 }
 
-static void read_whys(const struct machine_replay *r, struct machine_device *d, void *values,
+static void read_whys(const struct machine_replay *r, const struct machine_device *d, void *values,
                       const struct gpu_field *fields)
 {
     for (const struct gpu_field *field = fields; field->key; field++) {
         struct str key = {0};
-        str_addf(&key, MACHINE_FACT_MOMENT ".%s_why", field->key);
-        const char *why = gpu_fact(r->run, d->key, str_text(&key));
-        enum reading_state state = why ? reading_state_find(why) : READING_STATES;
-        *gpu_reading(values, field) = reading_missing(
-            state != READING_STATES && state != READING_KNOWN && state != READING_STALE ? state
-                                                                                        : READING_UNREAD);
+        str_addf(&key, MACHINE_FACT_MOMENT ".%s", field->key);
+        *gpu_reading(values, field) = missing_for(device_fact(r, d, str_text(&key), "_why"));
         str_release(&key);
     }
 }
 
 static void read_facts(const struct machine_replay *r, struct machine_device *d)
 {
-    const char *bus = gpu_fact(r->run, d->key, "pci_bus_id"), *vbios = gpu_fact(r->run, d->key, "vbios");
+    const char *bus = device_fact(r, d, "pci_bus_id", ""), *vbios = device_fact(r, d, "vbios", "");
     copy_text(d->facts.bus, sizeof d->facts.bus, bus ? bus : "");
     copy_text(d->facts.vbios, sizeof d->facts.vbios, vbios ? vbios : "");
-    for (const struct gpu_field *field = gpu_fact_fields; field->key; field++)
-        *gpu_reading(&d->facts, field) = gpu_fact_reading(r->run, d->key, field->key, field->unit);
+    for (const struct gpu_field *field = gpu_fact_fields; field->key; field++) {
+        const char *text = device_fact(r, d, field->key, "");
+        int64_t value;
+        if (text && gpu_value_parse(field->unit, text, &value))
+            *gpu_reading(&d->facts, field) = reading_of(value);
+        else
+            *gpu_reading(&d->facts, field) = missing_for(device_fact(r, d, field->key, "_why"));
+    }
 }
 
 static void make_devices(struct machine_replay *r)
 {
-    for (size_t i = 0; i < r->run->devices.count && i < MOST_ROWS; i++) {
+    for (size_t i = 0; i < r->run->devices.count && i < MOST_DEVICES; i++) {
         const struct device *from = &r->run->devices.at[i];
         struct machine_device *d = vec_new(&r->devices);
         copy_text(d->key, sizeof d->key, run_text(r->run, from->uuid));
@@ -283,7 +310,7 @@ struct machine_replay *machine_replay_open(const struct run *run)
     struct machine_replay *r = mem_zalloc(1, sizeof *r);
     r->run = run;
     r->host = NONE;
-    for (size_t i = 0; i < run->devices.count && i < MOST_ROWS; i++)
+    for (size_t i = 0; i < run->devices.count && i < MOST_DEVICES; i++)
         vec_push(&r->heads, NONE);
     for (uint32_t i = 0; i < run->series.count; i++) {
         const struct counter_series *series = &run->series.at[i];
@@ -406,13 +433,10 @@ static const char *process_fact(const struct machine_replay *r, int64_t pid, int
                                 const char *key)
 {
     struct str name = {0};
-    const char *text = "";
     str_addf(&name, MACHINE_FACT_PROCESS "%" PRId64 ".%" PRId64 ".%s", pid, start_ms, key);
-    uint32_t row = map_get(&r->facts, fact_key(str_text(&name)));
-    if (row != MAP_ABSENT)
-        text = run_text(r->run, r->run->facts.at[row].value);
+    const char *text = find_fact(r, str_text(&name));
     str_release(&name);
-    return text;
+    return text ? text : "";
 }
 
 static int64_t number_fact(const struct machine_replay *r, int64_t pid, int64_t start_ms, const char *key)
