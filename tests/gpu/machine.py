@@ -37,7 +37,6 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PERIOD = 0.1       # seconds between samples
 IDLE_SECONDS, LOAD_SECONDS = 12, 25
 NEAR = 0.3         # seconds within which two readings are of the same moment
-TICK = os.sysconf("SC_CLK_TCK")
 KINDS = ("illegal-address", "misaligned", "trap", "shared-out-of-range", "assert")
 
 LOAD = """
@@ -174,13 +173,12 @@ def used(pid):
     out = {}
     for number in tree(pid):
         try:
-            with open(f"/proc/{number}/stat", encoding="ascii", errors="replace") as file:
-                fields = file.read().rsplit(")", 1)[1].split()
+            cpu = time.clock_gettime_ns(~number << 3 | 2) / 1e9  # as clock_getcpuclockid(3) numbers it
             with open(f"/proc/{number}/status", encoding="ascii", errors="replace") as file:
                 status = dict(line.split(":", 1) for line in file if ":" in line)
-            out[number] = {"cpu": (int(fields[11]) + int(fields[12])) / TICK, "name": status["Name"].strip(),
+            out[number] = {"cpu": cpu, "name": status["Name"].strip(),
                            "peak_bytes": int(status.get("VmHWM", "0").split()[0]) * 1024}
-        except (OSError, IndexError, KeyError):
+        except (OSError, KeyError):
             pass
     return out
 
@@ -228,7 +226,7 @@ def costs(programs, seconds):
         was, had = before[p.name]
         cpu = sum(value["cpu"] - was.get(pid, {"cpu": 0})["cpu"] for pid, value in after.items())
         got = lines - had
-        out[p.name] = {"lines": got, "cpu_seconds": round(cpu, 3), "seconds": seconds,
+        out[p.name] = {"lines": got, "cpu_seconds": round(cpu, 4), "seconds": seconds,
                        "cpu_ms_per_line": round(cpu / got * 1000, 3) if got else None,
                        "peak_bytes": sum(value["peak_bytes"] for value in after.values()),
                        "processes": {value["name"]: value for value in after.values()}}
@@ -250,7 +248,7 @@ def facts(warplight):
     return {"date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"), "gpus": query["out"].splitlines(),
             "query_error": query["err"], "kernel": " ".join(os.uname()), "uid": os.getuid(), "cpus": os.cpu_count(),
             "kernel_log": kmsg, "pid_namespace": os.readlink("/proc/self/ns/pid"),
-            "version": output(warplight, "--version")["out"].strip(), "nvcc": nvcc()}
+            "version": output(warplight, "--version")["out"].partition("\n")[0], "nvcc": nvcc()}
 
 
 def nvcc():
