@@ -296,7 +296,7 @@ static void check_kernel_log(struct diagnosis *d, const struct setup *s)
                                       : diagnosis_words(d, N_("as root: dmesg | warplight doctor -"));
         diagnosis_evidence(d, check, "/dev/kmsg", strerror(s->kernel_log_error));
     } else {
-        check->title = diagnosis_words(d, N_("the kernel log was read"));
+        check->title = diagnosis_words(d, N_("the kernel log was read (%s)"), s->kernel_log);
     }
 }
 

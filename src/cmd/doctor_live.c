@@ -7,6 +7,7 @@
 
 #include "analyze/setup.h"
 #include "import/logs/logs.h"
+#include "source/journal.h"
 #include "source/kmsg.h"
 #include "source/machine.h"
 #include "source/setup.h"
@@ -77,14 +78,24 @@ static void ask_drivers(struct setup *s)
     machine_close(machine);
 }
 
-/* Of a recorded tree its own copy of the log. */
+/* /dev/kmsg, else the journal. Of a recorded tree its own copy, and a journal only where one is named. */
 static void read_kernel_log(struct setup *s, struct logbook *book)
 {
+    static const char journal[] = "journalctl --dmesg";
+    const int64_t journal_deadline = INT64_C(5000000000);
     struct str path = {0}, text = {0};
+    const char *chosen = getenv("WARPLIGHT_JOURNALCTL");
     str_addf(&path, "%s/dev/kmsg", s->root);
     s->kernel_log_error = kmsg_read(&text, str_text(&path));
+    if (s->kernel_log_error == 0) {
+        s->kernel_log = "/dev/kmsg";
+    } else if (!*s->root || chosen) {
+        int error = journal_read(&text, chosen, journal_deadline);
+        s->kernel_log = text.len > 0 ? journal : "";
+        s->kernel_log_error = error ? s->kernel_log_error : 0;
+    }
     if (text.len > 0)
-        logs_read_memory(book, "/dev/kmsg", text.ptr, text.len, NULL);
+        logs_read_memory(book, s->kernel_log, text.ptr, text.len, NULL);
     str_release(&path);
     str_release(&text);
 }

@@ -17,6 +17,7 @@ void setup_init(struct setup *s)
         .memlock = LIMIT_UNKNOWN,
         .nofile = LIMIT_UNKNOWN,
         .shm_bytes = UNKNOWN,
+        .kernel_log = "",
         .kernel_log_error = -1,
         .toolkit = "",
         .toolkit_path = "",

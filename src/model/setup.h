@@ -90,6 +90,7 @@ struct setup {
     bool has_fabric_manager, has_persistence_daemon, has_mps; /* processes that can be seen */
 
     const char *container;        /* "docker", "podman", "kubernetes", "lxc", …; "" none seen */
+    const char *kernel_log;       /* where it was read: "/dev/kmsg"; "" nowhere */
     int kernel_log_error;         /* errno of reading it; -1: not tried */
     const char *preload;          /* /etc/ld.so.preload */
     int64_t profiling_admin_only; /* RmProfilingAdminOnly; UNKNOWN */

@@ -128,6 +128,36 @@ class Doctor(unittest.TestCase):
         self.assertEqual((found["kernel-log"], found["xid-79"]), ("ok", "fail"))
         self.assertEqual([event["xid"] for event in self.events], [79])
 
+    def journal(self, *lines):
+        path = self.folder.name + "/journalctl"
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\n" + "".join(line + "\n" for line in lines))
+        os.chmod(path, 0o700)
+        return {"WARPLIGHT_JOURNALCTL": path}
+
+    def test_the_journal_is_read_where_the_kernel_log_is_closed(self):
+        self.fake_gpu()
+        line = ("2025-05-06T00:38:27.114209+02:00 node7 kernel: NVRM: Xid (PCI:0000:3b:00): 79, pid=4711, "
+                "name=python3, GPU has fallen off the bus.")
+        journal = self.journal("case \"$*\" in *--dmesg*--no-pager*) ;; *) exit 9 ;; esac", f"echo '{line}'")
+        found = self.checks(**journal)
+        self.assertEqual((found["kernel-log"], found["xid-79"]), ("ok", "fail"))
+        self.assertEqual(self.events[0]["first"], "2025-05-06T00:38:27.114209+02:00")
+        self.assertIn("(journalctl --dmesg)", self.run_it(**journal).stdout)
+        # What is open needs no journal.
+        self.write("/dev/kmsg", "6,1,1000,-;Linux version 6.1.0\n")
+        found = self.checks(**journal)
+        self.assertEqual((found["kernel-log"], found.get("xid-79", "none")), ("ok", "none"))
+
+    def test_a_journal_that_says_nothing_or_never_ends_is_no_clean_kernel_log(self):
+        self.fake_gpu()
+        xid = "NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus."
+        for lines in (("exit 1",), ("exit 0",), ("sleep 1000",), (f"echo '{xid}'", "sleep 1000 & sleep 1000")):
+            found = self.checks(**self.journal(*lines))
+            self.assertEqual(found["kernel-log"], "unknown", lines)
+            self.assertEqual(found.get("xid-79", "none"), "fail" if xid in lines[0] else "none")
+        self.assertEqual(self.checks(WARPLIGHT_JOURNALCTL="/no/such/journalctl")["kernel-log"], "unknown")
+
     def test_a_running_program_is_looked_at(self):
         self.fake_gpu()
         self.write("/proc/4711/environ", "CUDA_VISIBLE_DEVICES=-1\0SECRET_TOKEN=hush\0")
