@@ -5,11 +5,12 @@
 #include "base/i18n.h"
 #include "analyze/setup.h"
 
-void setup_check_gpus(struct diagnosis *d, const struct setup *s);    /* what is there, and who drives it */
-void setup_check_driver(struct diagnosis *d, const struct setup *s);  /* module, libraries, device files */
-void setup_check_sharing(struct diagnosis *d, const struct setup *s); /* containers, MIG, slices, fabric */
-void setup_check_program(struct diagnosis *d, const struct setup *s); /* visibility, versions, limits */
-void setup_check_health(struct diagnosis *d, const struct setup *s);  /* what the driver says of the GPUs */
+void setup_check_gpus(struct diagnosis *d, const struct setup *s);      /* what is there, and who drives it */
+void setup_check_driver(struct diagnosis *d, const struct setup *s);    /* module, libraries, device files */
+void setup_check_sharing(struct diagnosis *d, const struct setup *s);   /* containers, MIG, slices, fabric */
+void setup_check_container(struct diagnosis *d, const struct setup *s); /* of sharing */
+void setup_check_program(struct diagnosis *d, const struct setup *s);   /* visibility, versions, limits */
+void setup_check_health(struct diagnosis *d, const struct setup *s);    /* what the driver says of the GPUs */
 void setup_check_measuring(struct diagnosis *d, const struct setup *s);
 
 /* Whether CUDA programs are what is asked about: an NVIDIA GPU, or a layer that stands for one. */

@@ -263,11 +263,34 @@ static void check_wsl(struct diagnosis *d, const struct setup *s)
     diagnosis_evidence(d, check, "libcuda.so.1", cuda ? cuda->path : "");
 }
 
+/* The GPU of a Jetson has files of its own; which ones depends on the release of its system. */
+static void check_tegra_nodes(struct diagnosis *d, const struct setup *s)
+{
+    static const char *const names[] = {"/dev/nvgpu/igpu0/ctrl", "/dev/nvhost-gpu", "/dev/nvmap"};
+    struct denied denied = {0};
+    size_t found = 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const struct setup_node *node = setup_node(s, names[i]);
+        if (!node || node->error == ENOENT)
+            continue;
+        found++;
+        note_node(d, s, &denied, node);
+    }
+    if (found == 0 && *s->container) {
+        note_node(d, s, &denied, &(struct setup_node){names[1], ENOENT});
+        denied.check->action = diagnosis_words(d, N_("start the container with --runtime nvidia"));
+    } else if (found > 0 && !denied.check) {
+        struct check *check = diagnosis_check(d, "device-files", CHECK_OK, 1);
+        check->title = diagnosis_words(d, N_("the device files of the Jetson's GPU may be opened"));
+    }
+}
+
 void setup_check_driver(struct diagnosis *d, const struct setup *s)
 {
     if (s->is_wsl) {
         check_wsl(d, s);
     } else if (s->is_tegra) {
+        check_tegra_nodes(d, s);
         check_libraries(d, s);
     } else {
         check_module(d, s);

@@ -73,6 +73,67 @@ static void check_memory_errors(struct diagnosis *d, const struct machine_device
     }
 }
 
+/* What the driver asks for (nvmlDeviceGpuRecoveryAction_t). Until that is done programs that start fail. */
+static void check_recovery(struct diagnosis *d, const struct machine_device *device)
+{
+    static const char *const actions[] = {
+        [RECOVERY_RESET] = N_("end its programs and reset it: nvidia-smi --gpu-reset"),
+        [RECOVERY_NODE_REBOOT] = N_("restart the machine"),
+        [RECOVERY_DRAIN_P2P] = N_("end the programs that reach it from other GPUs (peer-to-peer access)"),
+        [RECOVERY_DRAIN_AND_RESET] =
+            N_("let nothing new start on it, wait until its programs end, and reset it"),
+        [RECOVERY_IMEX_DOMAIN] =
+            N_("bring the IMEX domain of the rack back: look at nvidia-imex on all its nodes"),
+        [RECOVERY_BUS_RESET] = N_("reset its PCIe bus, or restart the machine"),
+        [RECOVERY_SYSTEM_REBOOT] = N_("restart the system"),
+    };
+    struct reading wanted = device->detail.recovery;
+    if (!is_on(wanted) || wanted.value >= (int64_t)(sizeof actions / sizeof *actions))
+        return;
+    struct check *check = add_check(d, "gpu-recovery", CHECK_FAIL, 0.95, device, "");
+    check->title = diagnosis_words(d, N_("the driver asks for a recovery of the GPU at %s"), name_of(device));
+    check->meaning =
+        diagnosis_words(d, N_("A fault has left it unfit: programs that start now fail as \"busy or "
+                              "unavailable\". The kernel log has the Xid."));
+    check->action = diagnosis_words(d, actions[wanted.value]);
+}
+
+/* Completed alone is no success: the status says how it ended. */
+static void check_fabric(struct diagnosis *d, const struct machine_device *device)
+{
+    struct reading state = device->health.fabric_state, status = device->health.fabric_status;
+    if (!is_on(state))
+        return;
+    bool done = state.value == FABRIC_COMPLETED, failed = done && is_on(status);
+    struct check *check =
+        add_check(d, "fabric-state", done && !failed ? CHECK_OK : CHECK_FAIL, 0.95, device, "");
+    if (done && !failed) {
+        check->title = diagnosis_words(d, N_("the GPU at %s is part of the NVLink fabric"), name_of(device));
+        return;
+    }
+    check->title =
+        failed ? diagnosis_words(d, N_("the GPU at %s could not join the NVLink fabric (NVML code %lld)"),
+                                 name_of(device), (long long)status.value)
+               : diagnosis_words(d, N_("the GPU at %s waits for the NVLink fabric"), name_of(device));
+    check->meaning =
+        diagnosis_words(d, N_("Until it has joined every CUDA program fails with error 802, \"system not "
+                              "yet initialized\"."));
+    check->action =
+        diagnosis_words(d, N_("look at systemctl status nvidia-fabricmanager and at its log; it must be of "
+                              "exactly the driver's version"));
+}
+
+static void check_mig_pending(struct diagnosis *d, const struct machine_device *device)
+{
+    struct reading pending = device->health.mig_pending, now = device->facts.mig;
+    if (!reading_is_known(pending) || !reading_is_known(now) || pending.value == now.value)
+        return;
+    struct check *check = add_check(d, "mig-pending", CHECK_WARN, 0.95, device, "mig_mode");
+    check->title = diagnosis_words(d, N_("a change of the MIG mode of the GPU at %s waits for a reset"),
+                                   name_of(device));
+    check->action = diagnosis_words(d, N_("end its programs and reset it: nvidia-smi --gpu-reset"));
+}
+
 static void check_clocks(struct diagnosis *d, const struct machine_device *device)
 {
     const int64_t heat = GPU_CLOCK_SOFTWARE_THERMAL | GPU_CLOCK_HARDWARE_THERMAL;
@@ -318,6 +379,9 @@ void setup_check_health(struct diagnosis *d, const struct setup *s)
                                       "read the kernel log"));
             continue;
         }
+        check_recovery(d, device);
+        check_fabric(d, device);
+        check_mig_pending(d, device);
         check_memory_errors(d, device);
         check_clocks(d, device);
         check_link(d, s, device);

@@ -89,6 +89,27 @@ struct machine_detail {
     MACHINE_DETAIL_FIELDS(MACHINE_READING)
 };
 
+/* Values of NVML's enumerations (nvmlDeviceGpuRecoveryAction_t, nvmlGpuVirtualizationMode_t,
+ * nvmlGpuFabricState_t). */
+enum recovery_action {
+    RECOVERY_NONE,
+    RECOVERY_RESET,
+    RECOVERY_NODE_REBOOT,
+    RECOVERY_DRAIN_P2P,
+    RECOVERY_DRAIN_AND_RESET,
+    RECOVERY_IMEX_DOMAIN,
+    RECOVERY_BUS_RESET,
+    RECOVERY_SYSTEM_REBOOT
+};
+enum virtualization_mode { VIRTUALIZATION_NONE, VIRTUALIZATION_PASSTHROUGH, VIRTUALIZATION_VGPU };
+enum fabric_state { FABRIC_UNSUPPORTED, FABRIC_NOT_STARTED, FABRIC_IN_PROGRESS, FABRIC_COMPLETED };
+
+/* Whether a GPU is fit for work, as its driver says; no part of what is recorded. */
+struct machine_health {
+    struct reading mig_pending;                 /* the mode after a reset */
+    struct reading fabric_state, fabric_status; /* status: NVML's code, of a completed one */
+};
+
 struct machine_device {
     char key[GPU_UUID_BYTES]; /* the same device in every sample: its UUID, else its PCI address */
     int64_t id;               /* the driver's number (as nvidia-smi, cardN); UNKNOWN */
@@ -102,6 +123,7 @@ struct machine_device {
     struct machine_detail detail;
     char interposer[64]; /* the library that answers some calls in the driver's place ("libvgpu.so"); "" none
                           */
+    struct machine_health health; /* UNREAD where nobody asked */
 };
 
 enum machine_process_type { /* a mask */

@@ -86,8 +86,10 @@ struct setup {
     const char *driver_version; /* of the loaded kernel module */
     bool is_open_driver;
     struct setup_module nvidia, uvm, nouveau;
-    int64_t switches;                                         /* NVSwitches on the bus */
-    bool has_fabric_manager, has_persistence_daemon, has_mps; /* processes that can be seen */
+    int64_t switches; /* NVSwitches on the bus */
+    bool has_fabric_manager, has_persistence_daemon, has_mps,
+        has_licence_daemon; /* processes that can be seen */
+    bool has_mps_pipe;      /* the MPS daemon's end, where the program would look for it */
 
     const char *container;        /* "docker", "podman", "kubernetes", "lxc", …; "" none seen */
     const char *kernel_log;       /* where it was read: "/dev/kmsg"; "" nowhere */

@@ -6,6 +6,7 @@
 #include "source/machine_driver.h"
 #include "source/nvml_detail.h"
 #include "source/nvml_event.h"
+#include "source/nvml_health.h"
 #include "source/nvml_process.h"
 #include "source/pci.h"
 
@@ -25,6 +26,7 @@ struct gpu {
     nvml_device device;
     int64_t id, facts_ns, slow_ns, processes_ns;
     struct gpu_facts facts;
+    struct machine_health health;
     struct gpu_sample slow; /* the last full one */
     struct nvml_detail detail;
     struct nvml_processes processes;
@@ -266,9 +268,11 @@ static uint32_t say_gpu(struct nvml_worker *w, struct gpu *gpu, int64_t now, uin
     struct driver_message m = {.device = {.id = gpu->id, .parent = NONE}};
     if (!gpu->facts_ns || now - gpu->facts_ns >= facts_age) {
         read_facts(&w->nvml, gpu->device, &gpu->facts);
+        nvml_health(&w->nvml, gpu->device, &gpu->health);
         find_instances(&w->nvml, gpu);
         gpu->facts_ns = now;
     }
+    m.device.health = gpu->health;
     read_sample(&w->nvml, gpu, now, &m.device.sample);
     m.device.state = state_of(&m.device.sample);
     if (m.device.state == READING_KNOWN) {

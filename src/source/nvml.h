@@ -59,6 +59,15 @@ struct nvml_field { /* nvmlFieldValue_t */
     } value;
 };
 
+struct nvml_fabric {  /* nvmlGpuFabricInfo_v2_t */
+    unsigned version; /* size | 2 << 24 */
+    unsigned char cluster[16];
+    int status; /* a return code */
+    unsigned clique;
+    unsigned char state;
+    unsigned health;
+};
+
 struct nvml_process { /* nvmlProcessInfo_v2_t, of the calls _v2 and _v3 */
     unsigned pid;
     unsigned long long memory; /* all ones: not known */
@@ -150,6 +159,7 @@ struct nvml_gpm_metrics {
     X(pcie_generation_max, "nvmlDeviceGetMaxPcieLinkGeneration", NULL, (nvml_device, unsigned *))            \
     X(pcie_width_max, "nvmlDeviceGetMaxPcieLinkWidth", NULL, (nvml_device, unsigned *))                      \
     X(mig_mode, "nvmlDeviceGetMigMode", NULL, (nvml_device, unsigned *, unsigned *))                         \
+    X(fabric, "nvmlDeviceGetGpuFabricInfoV", NULL, (nvml_device, struct nvml_fabric *))                      \
     X(persistence_mode, "nvmlDeviceGetPersistenceMode", NULL, (nvml_device, int *))                          \
     X(compute_mode, "nvmlDeviceGetComputeMode", NULL, (nvml_device, int *))                                  \
     X(ecc_mode, "nvmlDeviceGetEccMode", NULL, (nvml_device, int *, int *))                                   \

@@ -42,8 +42,8 @@ static void add_numbered(struct setup *s, const char *folder, const char *name)
 
 void setup_read_nodes(struct setup *s)
 {
-    static const char *const names[] = {"/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/dxg",
-                                        "/dev/kfd",       "/dev/nvhost-gpu", "/dev/nvgpu/igpu0/ctrl"};
+    static const char *const names[] = {"/dev/nvidiactl",  "/dev/nvidia-uvm",       "/dev/dxg",  "/dev/kfd",
+                                        "/dev/nvhost-gpu", "/dev/nvgpu/igpu0/ctrl", "/dev/nvmap"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         add_node(s, names[i]);
     add_numbered(s, "/dev", "nvidia");
@@ -55,6 +55,7 @@ static void note_helper(struct setup *s, const char *name)
     /* The kernel keeps 15 bytes of a name. */
     s->has_fabric_manager |= strncmp(name, "nv-fabricmanager", 15) == 0;
     s->has_persistence_daemon |= strncmp(name, "nvidia-persistenced", 15) == 0;
+    s->has_licence_daemon |= strncmp(name, "nvidia-gridd", 15) == 0;
     s->has_mps |= strncmp(name, "nvidia-cuda-mps-control", 15) == 0;
 }
 

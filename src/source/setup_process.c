@@ -48,7 +48,8 @@ static bool is_wanted(const char *name)
                                            "__NV",
                                            "__GLX_VENDOR",
                                            "DRI_PRIME",
-                                           "GPU_CORE_UTILIZATION_POLICY"};
+                                           "GPU_CORE_UTILIZATION_POLICY",
+                                           "ALIYUN_COM_GPU"};
     static const char *const secrets[] = {"TOKEN", "SECRET", "PASSWORD", "CREDENTIAL", "_KEY"};
     bool wanted = false;
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
@@ -165,8 +166,8 @@ static void add_image(struct setup *s, const char *path)
 
 static void take_mapped(struct setup *s, const char *path)
 {
-    static const char *const names[] = {"libcuda.so",  "libnvidia-ml.so",  "libcudart.so",
-                                        "libcupti.so", "libtorch_cuda.so", "libvgpu.so"};
+    static const char *const names[] = {"libcuda.so",       "libnvidia-ml.so", "libcudart.so", "libcupti.so",
+                                        "libtorch_cuda.so", "libvgpu.so",      "libnvshare.so"};
     const char *name = strrchr(path, '/') + 1;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         size_t length = strlen(names[i]);
@@ -199,9 +200,17 @@ static void read_maps(struct setup *s)
     str_release(&text);
 }
 
+/* CUDA's own default, where no variable names another folder. */
+static void read_mps(struct setup *s)
+{
+    const char *folder = setup_variable(s, "CUDA_MPS_PIPE_DIRECTORY");
+    s->has_mps_pipe = setup_exists(s, "%s/control", folder && *folder ? folder : "/tmp/nvidia-mps");
+}
+
 void setup_read_process(struct setup *s)
 {
     read_environment(s);
+    read_mps(s);
     read_rights(s);
     read_limits(s);
     read_container(s);

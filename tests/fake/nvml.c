@@ -16,6 +16,9 @@
  * FAKE_NVML_FIELDS=ID=N,ID=+N,ID.SCOPE=N,…     values of fields; +N grows by N with each question
  * FAKE_NVML_VIRTUAL=N                          nvmlGpuVirtualizationMode_t (default: 0)
  * FAKE_NVML_MPS                                those processes are clients of MPS
+ * FAKE_NVML_FABRIC=N                           state of the NVLink fabric (default: 0, there is none)
+ * FAKE_NVML_FABRIC_STATUS=CODE                 of a completed one (default: 0)
+ * FAKE_NVML_MIG_PENDING=N                      the mode after a reset (default: as now)
  * FAKE_NVML_MIG=N                              instances of the first GPU; processes are in the first one
  *
  * With FAKE_NVML_QUOTA it lacks the calls that the fake libvgpu.so answers. */
@@ -204,7 +207,8 @@ CALL(nvmlDeviceGetMemoryInfo_v2, (DEVICE, struct nvml_memory_v2 *m), true, {
 })
 #endif
 CALL(nvmlDeviceGetMigMode, (DEVICE, unsigned *mode, unsigned *pending), true,
-     UNUSED *mode = *pending = getenv("FAKE_NVML_MIG") ? 1 : 0;)
+     UNUSED *mode = getenv("FAKE_NVML_MIG") ? 1 : 0;
+     *pending = (unsigned)setting("FAKE_NVML_MIG_PENDING", *mode);)
 CALL(nvmlDeviceGetRemappedRows,
      (DEVICE, unsigned *correctable, unsigned *uncorrectable, unsigned *pending, unsigned *failed), true,
      UNUSED *correctable = 3;
@@ -254,6 +258,12 @@ CALL(nvmlDeviceGetFieldValues, (DEVICE, int count, struct nvml_field *fields), t
         else if (f->id > 271)
             f->code = INVALID;
     }
+})
+
+CALL(nvmlDeviceGetGpuFabricInfoV, (DEVICE, struct nvml_fabric *fabric), true, {
+    UNUSED if (fabric->version != (sizeof *fabric | 2u << 24)) return 25;
+    fabric->state = (unsigned char)setting("FAKE_NVML_FABRIC", 0);
+    fabric->status = (int)setting("FAKE_NVML_FABRIC_STATUS", 0);
 })
 
 /* ---- what a sampler asks besides --------------------------------------------------------------------------

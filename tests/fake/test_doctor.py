@@ -112,6 +112,26 @@ class Doctor(unittest.TestCase):
             self.assertIn(found["driver-answer"], ("fail", "unknown"), extra)
             self.assertEqual(found["device-files"], "ok", extra)
 
+    def test_what_the_driver_says_of_fitness_is_judged(self):
+        self.fake_gpu()
+        found = self.checks(WARPLIGHT_NVML=NVML)
+        for check in ("gpu-recovery", "fabric-state", "mig-pending", "vgpu"):
+            self.assertNotIn(check, found)
+        for extra, check, status in (
+                ({"FAKE_NVML_FIELDS": "230=0"}, "gpu-recovery", "none"),
+                ({"FAKE_NVML_FIELDS": "230=1"}, "gpu-recovery", "fail"),
+                ({"FAKE_NVML_FIELDS": "230=7"}, "gpu-recovery", "fail"),
+                ({"FAKE_NVML_FIELDS": "230=99"}, "gpu-recovery", "none"),  # no member of the enumeration
+                ({"FAKE_NVML_FABRIC": "1"}, "fabric-state", "fail"),
+                ({"FAKE_NVML_FABRIC": "2"}, "fabric-state", "fail"),
+                ({"FAKE_NVML_FABRIC": "3"}, "fabric-state", "ok"),
+                ({"FAKE_NVML_FABRIC": "3", "FAKE_NVML_FABRIC_STATUS": "999"}, "fabric-state", "fail"),
+                ({"FAKE_NVML_MIG_PENDING": "1"}, "mig-pending", "warn"),
+                ({"FAKE_NVML_VIRTUAL": "1"}, "vgpu", "none"),
+                ({"FAKE_NVML_VIRTUAL": "2"}, "vgpu", "warn")):
+            found = self.checks(WARPLIGHT_NVML=NVML, **extra)
+            self.assertEqual(found.get(check, "none"), status, extra)
+
     def test_a_sleeping_gpu_is_left_asleep(self):
         self.fake_gpu("suspended")
         log = os.path.join(self.folder.name, "log")
