@@ -15,6 +15,8 @@ struct splitter {
     size_t length;
     int64_t number;
     int64_t long_lines;
+    int64_t bytes; /* read, after decompression */
+    bool is_bomb;
 };
 
 static const char *const kind_names[] = {
@@ -91,6 +93,8 @@ static void describe(struct logs *logs, const struct splitter *s, const char *da
         str_puts(&text, "text");
     if (damage)
         str_addf(&text, "; %s", damage);
+    if (s->is_bomb)
+        str_puts(&text, "; it swells beyond all measure: the rest was not read");
     if (s->long_lines > 0)
         str_addf(&text, "; %lld lines were cut", (long long)s->long_lines);
     place.text = arena_text(&logs->book->arena, text.ptr, text.len);
@@ -111,6 +115,14 @@ static bool find_text(struct encoding *encoding, const char *head, size_t length
     return found;
 }
 
+/* No log shrinks like that: a file that is made to swell without end is not read to it. */
+static bool is_bomb(const struct stream *in, int64_t bytes)
+{
+    enum { MOST_TIMES = 500 };
+    const int64_t harmless = INT64_C(64) << 20;
+    return bytes > harmless && bytes / MOST_TIMES > stream_consumed(in);
+}
+
 static int read_lines(struct logs *logs, struct splitter *s, struct stream *in, struct err *err)
 {
     struct encoding encoding;
@@ -128,6 +140,10 @@ static int read_lines(struct logs *logs, struct splitter *s, struct stream *in, 
             encoding_decode(&encoding, &text, chunk, (size_t)got);
         split(s, logs, str_text(&text), text.len);
         rc = got < 0 ? (int)got : 0;
+        s->bytes += got;
+        s->is_bomb = is_bomb(in, s->bytes);
+        if (s->is_bomb)
+            break;
     }
     if (rc == 0 && s->length > 0)
         take_line(logs, s->text, s->length, ++s->number);

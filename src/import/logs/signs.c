@@ -6,6 +6,7 @@
 #include "import/logs/readers.h"
 
 #define EXPLAINED_NS (INT64_C(300) * 1000000000)
+enum { STARS_PER_LINE = 64 }; /* patterns with a gap that are tried: each looks REACH bytes ahead */
 enum { PATTERNS_MAX = 1024, HEADS = 65536, SIGNS_PER_LINE = 8, NO_PATTERN = UINT16_MAX, REACH = 1024 };
 
 struct pattern {
@@ -67,16 +68,25 @@ static bool same_device(const char *a, const char *b)
 bool logs_is_explained(const struct logs *logs, const char *follows, const char *id, const char *device,
                        int64_t time_ns)
 {
+    const char *asked = ""; /* events of one kind on many devices follow each other: they have one answer */
+    bool listed = false;
     if (!*follows)
         return false;
     vec_each (&logs->book->sightings, before) {
-        bool listed = *follows == '*' ? before->kind == SIGHTING_XID && strcmp(before->id, id) != 0
-                                      : know_list_has(follows, before->id);
+        if (!before->in_kernel_log || before->source != logs->source)
+            continue;
+        if (strcmp(before->id, asked) != 0) {
+            asked = before->id;
+            listed = *follows == '*' ? before->kind == SIGHTING_XID && strcmp(before->id, id) != 0
+                                     : know_list_has(follows, before->id);
+        }
+        if (!listed)
+            continue;
         /* Ports and switches have addresses of their own. */
         bool here = before->kind != SIGHTING_XID || same_device(before->device, device);
         bool recent = before->last_ns == UNKNOWN || time_ns == UNKNOWN ||
                       (time_ns >= before->last_ns && time_ns - before->last_ns <= EXPLAINED_NS);
-        if (listed && here && recent && before->in_kernel_log && before->source == logs->source)
+        if (here && recent)
             return true;
     }
     return false;
@@ -110,7 +120,7 @@ void logs_add_sign(struct logs *logs, const struct log_line *line, const char *i
 void logs_signs(struct logs *logs, const struct log_line *line)
 {
     const char *seen[SIGNS_PER_LINE];
-    int count = 0;
+    int count = 0, stars = 0;
     for (size_t i = 0; i + 1 < line->body_length && count < SIGNS_PER_LINE; i++) {
         const char *at = line->body + i;
         size_t rest = line->body_length - i < REACH ? line->body_length - i : REACH; /* of a '*' */
@@ -120,6 +130,7 @@ void logs_signs(struct logs *logs, const struct log_line *line)
             const char *star = memchr(pattern->text, '*', pattern->length);
             size_t first = star ? (size_t)(star - pattern->text) : pattern->length;
             if (first > rest || memcmp(at, pattern->text, first) != 0 ||
+                (star && stars++ >= STARS_PER_LINE) ||
                 !know_pattern_matches(pattern->text, pattern->length, at, rest))
                 continue;
             bool again = count >= SIGNS_PER_LINE;
