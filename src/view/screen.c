@@ -185,7 +185,10 @@ static const char *piece_end(const char *p)
 
 void screen_wrap(struct screen *s, enum style style, const char *text, int column, int indent)
 {
+    enum { ROOM_MIN = 16 };
     bool line_empty = true;
+    if (indent > s->width - ROOM_MIN) /* the column is beyond the screen, or nearly */
+        indent = s->width / 2;
     style_begin(s, style);
     for (const char *p = text; *p;) {
         int blanks = 0;
@@ -196,7 +199,7 @@ void screen_wrap(struct screen *s, enum style style, const char *text, int colum
         if (width > s->width - indent) { /* a piece longer than a line is cut where the line ends */
             bool fits_some = line_empty || column + blanks < s->width;
             int room = s->width - (fits_some ? column + (line_empty ? 0 : blanks) : indent);
-            end = p + utf8_cut(p, (size_t)(end - p), room > 0 ? room : 1);
+            end = p + utf8_cut(p, (size_t)(end - p), room > 2 ? room : 2); /* a wide character at least */
             width = utf8_width(p, (size_t)(end - p));
         }
         if (*p == '\n' || (!line_empty && column + blanks + width > s->width)) {

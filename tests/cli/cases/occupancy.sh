@@ -13,3 +13,5 @@ echo "== of a kernel"
 warplight occupancy "$SAMPLES/code/kernels.fatbin" --kernel barriers --cc 12.0 | head -12
 echo "== for a program"
 warplight occupancy --block 96 --regs 168 --cc 8.6 --format json | sed '/"by_block"/,$d'
+# A screen that is narrower than the table.
+COLUMNS=60 timeout 60 warplight occupancy --block 256 --regs 40 --lang zh | head -n 9
