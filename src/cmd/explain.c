@@ -119,7 +119,7 @@ static int run_explain(struct cli *cli, const void *values, struct err *err)
     struct str asked = {0};
     for (int i = 0; i < cli->operand_count; i++) /* "bank conflict" need not be quoted */
         str_addf(&asked, "%s%s", i ? " " : "", cli->operands[i]);
-    int rc = explain(cli, str_text(&asked), err);
+    int rc = asked.len ? explain(cli, str_text(&asked), err) : command_missing(cli->command, err);
     str_release(&asked);
     return rc;
 }

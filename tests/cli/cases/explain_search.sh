@@ -15,3 +15,4 @@ warplight explain HAMi --lang zh
 warplight explain CUDA_ERROR_ILLEGAL_ADDRESS | grep -c ^cuda-illegal-access
 # no word of it is known
 warplight explain "zzz yyy" 2>&1
+warplight explain "" 2>&1
