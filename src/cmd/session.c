@@ -269,6 +269,15 @@ static void pass_on_next_signal(struct session *s, const sigset_t *signals)
         target_signal(&s->target, signal);
 }
 
+/* What came when the program had just ended was meant for it: Ctrl-C goes to both, and must not end us before
+ * the recording has its end. */
+static void drop_pending(const sigset_t *signals)
+{
+    const struct timespec none = {0};
+    while (sigtimedwait(signals, NULL, &none) > 0)
+        ;
+}
+
 /* Those that are waited for: what asks for an end, what stops and continues a job, and what the user defines.
  */
 static void choose_signals(sigset_t *signals)
@@ -364,6 +373,7 @@ static int record(struct session *s, char *const *argv, struct err *err)
     int rc = start_target(s, argv, &before, err);
     if (rc == 0)
         rc = follow(s, &signals, err);
+    drop_pending(&signals);
     sigprocmask(SIG_SETMASK, &before, NULL);
     int ended = recording_end(&s->recording, &s->run, rc == 0 ? err : NULL);
     return rc == 0 ? ended : rc;
