@@ -31,9 +31,11 @@ static struct check *check_request(struct diagnosis *d, const struct setup *s, c
 {
     size_t all, usable = usable_gpus(s, &all);
     bool is_pod = strcmp(s->container, "kubernetes") == 0;
+    const double sure = 0.97; /* it stands before the missing files and libraries, which only follow */
     struct check *check = diagnosis_check(d, "container", CHECK_OK, 0.9);
     if (asks_for_none(gpus) && usable == 0) {
         check->status = CHECK_FAIL;
+        check->confidence_ratio = sure;
         check->title =
             diagnosis_words(d, N_("this container asked for no GPU (NVIDIA_VISIBLE_DEVICES=%s)"), gpus);
         check->action =
@@ -41,6 +43,7 @@ static struct check *check_request(struct diagnosis *d, const struct setup *s, c
                                   "Kubernetes ask for nvidia.com/gpu"));
     } else if (gpus && all == 0) {
         check->status = CHECK_FAIL;
+        check->confidence_ratio = sure;
         check->title = diagnosis_words(
             d, N_("this container asks for GPUs (NVIDIA_VISIBLE_DEVICES=%s), but was given none"), gpus);
         check->meaning =
