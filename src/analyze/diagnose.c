@@ -229,7 +229,8 @@ static void add_sources(struct diagnosis *d, const struct logbook *book)
 {
     vec_each (&book->sources, source) {
         struct str text = {0};
-        str_addf(&text, _("%lld lines: %s"), (long long)source->line, source->text);
+        str_addf(&text, i18n_plural(NP_("%lld line: %s", "%lld lines: %s"), source->line),
+                 (long long)source->line, source->text);
         struct evidence *evidence = vec_new(&d->sources);
         evidence->where = diagnosis_text(d, source->file);
         evidence->text = diagnosis_text(d, str_text(&text));
@@ -242,8 +243,9 @@ static void add_unknown(struct diagnosis *d)
 {
     struct check *check = diagnosis_check(d, "input-unknown", CHECK_UNKNOWN, NAN);
     check->title = diagnosis_words(d, N_("Nothing in what was read is known to doctor"));
-    check->action = diagnosis_words(
-        d, N_("Give it the kernel log (sudo dmesg), nvidia-smi -q, or the program's message."));
+    check->action = diagnosis_words(d, N_("Give it the kernel log (sudo dmesg), nvidia-smi -q, or the "
+                                          "program's message; a recording or trace goes "
+                                          "to 'warplight report'."));
     vec_each (&d->sources, source)
         diagnosis_evidence(d, check, source->where, source->text);
 }

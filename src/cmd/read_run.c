@@ -56,6 +56,24 @@ static void progress_show(void *context, const char *path, int64_t done, int64_t
     str_release(&text);
 }
 
+static bool same_file(const char *a, const char *b)
+{
+    struct stat left, right;
+    return stat(a, &left) == 0 && stat(b, &right) == 0 && S_ISREG(left.st_mode) &&
+           left.st_dev == right.st_dev && left.st_ino == right.st_ino;
+}
+
+/* Counted twice, one recording would be two ranks that do the same. */
+static int check_once(char *const *paths, int count, struct err *err)
+{
+    for (int i = 0; i < count; i++)
+        for (int earlier = 0; earlier < i; earlier++)
+            if (strcmp(paths[i], paths[earlier]) == 0 || same_file(paths[i], paths[earlier]))
+                return err_set(err, ERR_USAGE, paths[i], -1, _("give each recording once"),
+                               _("this is the same file as '%s'"), paths[earlier]);
+    return 0;
+}
+
 int read_run(struct run *run, const struct cli *cli, char *const *paths, int count, const char *importer,
              struct err *err)
 {
@@ -65,7 +83,7 @@ int read_run(struct run *run, const struct cli *cli, char *const *paths, int cou
     if (isatty(STDERR_FILENO) && !cli->globals.quiet && !cli->globals.no_progress)
         options.progress = progress_show;
     run_init(run);
-    int rc = 0;
+    int rc = check_once(paths, count, err);
     for (int i = 0; i < count && rc == 0; i++) {
         rc = import_file(run, paths[i], importer, &options, err);
         if (rc == 0 && run->sources.count > 0 && run->sources.at[run->sources.count - 1].bytes != UNKNOWN)
@@ -97,13 +115,6 @@ int check_timeline(const struct run *run, const char *path, struct err *err)
 static bool is_stdout(const char *path)
 {
     return !path || strcmp(path, "-") == 0;
-}
-
-static bool same_file(const char *a, const char *b)
-{
-    struct stat left, right;
-    return stat(a, &left) == 0 && stat(b, &right) == 0 && S_ISREG(left.st_mode) &&
-           left.st_dev == right.st_dev && left.st_ino == right.st_ino;
 }
 
 int check_output(const char *path, char *const *inputs, int count, struct err *err)

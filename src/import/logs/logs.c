@@ -20,15 +20,15 @@ struct splitter {
 };
 
 static const char *const kind_names[] = {
-    [KIND_KERNEL] = "kernel log",
+    [KIND_KERNEL] = N_("kernel log"),
     [KIND_SMI_TABLE] = "nvidia-smi",
     [KIND_SMI_TEXT] = "nvidia-smi -q",
     [KIND_SMI_XML] = "nvidia-smi -q -x",
     [KIND_SMI_CSV] = "nvidia-smi --query-gpu",
     [KIND_SMI_DMON] = "nvidia-smi dmon",
     [KIND_SMI_PMON] = "nvidia-smi pmon",
-    [KIND_GPUZ] = "GPU-Z sensor log",
-    [KIND_AFTERBURNER] = "MSI Afterburner log",
+    [KIND_GPUZ] = N_("GPU-Z sensor log"),
+    [KIND_AFTERBURNER] = N_("MSI Afterburner log"),
     [KIND_KUBE] = "kubectl describe",
     [KIND_BUG_REPORT] = "nvidia-bug-report.log",
 };
@@ -87,16 +87,17 @@ static void describe(struct logs *logs, const struct splitter *s, const char *da
     struct place place = {logs->file, s->number, NULL};
     for (size_t i = 0; i < sizeof kind_names / sizeof *kind_names; i++)
         if (logs->kinds >> i & 1)
-            str_addf(&text, "%s%s", text.len ? ", " : "", kind_names[i]);
+            str_addf(&text, "%s%s", text.len ? _(", ") : "", _(kind_names[i]));
     logs->book->is_known |= logs->kinds != 0;
     if (text.len == 0)
-        str_puts(&text, "text");
+        str_puts(&text, _("text"));
     if (damage)
         str_addf(&text, "; %s", damage);
     if (s->is_bomb)
-        str_puts(&text, "; it swells beyond all measure: the rest was not read");
+        str_puts(&text, _("; it swells beyond all measure: the rest was not read"));
     if (s->long_lines > 0)
-        str_addf(&text, "; %lld lines were cut", (long long)s->long_lines);
+        str_addf(&text, i18n_plural(NP_("; %lld line was cut", "; %lld lines were cut"), s->long_lines),
+                 (long long)s->long_lines);
     place.text = arena_text(&logs->book->arena, text.ptr, text.len);
     vec_push(&logs->book->sources, place);
     str_release(&text);
