@@ -337,8 +337,7 @@ static void choose_settings(struct top *t, const struct top_args *args)
         str_release(&text);
     }
     str_release(&warnings);
-    /* What the command line asks for is for this time. */
-    t->config.settings = *s;
+    t->config.begun = *s;
 }
 
 static int open_samples(struct top *t, const struct top_args *args, struct err *err)

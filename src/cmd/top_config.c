@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -70,6 +71,25 @@ static void add_value(struct str *out, const struct setting *s, const struct top
         str_addf(out, "%" PRId64 "ms", *(const int64_t *)at / millisecond);
     else
         str_puts(out, s->names[s->type == SETTING_SWITCH ? *(const bool *)at : *(const int *)at]);
+}
+
+static bool is_same(const struct setting *s, const struct top_settings *a, const struct top_settings *b)
+{
+    struct str left = {0}, right = {0};
+    add_value(&left, s, a);
+    add_value(&right, s, b);
+    bool same = strcmp(str_text(&left), str_text(&right)) == 0;
+    str_release(&left);
+    str_release(&right);
+    return same;
+}
+
+static void copy_value(const struct setting *s, struct top_settings *to, const struct top_settings *from)
+{
+    static const size_t sizes[] = {[SETTING_CHOICE] = sizeof(int),
+                                   [SETTING_SWITCH] = sizeof(bool),
+                                   [SETTING_DURATION] = sizeof(int64_t)};
+    memcpy((char *)to + s->offset, (const char *)from + s->offset, sizes[s->type]);
 }
 
 /* ---- lines -----------------------------------------------------------------------------------------------
@@ -171,7 +191,7 @@ void top_config_load(struct top_config *config, struct top_settings *settings, s
     if (config->path.len)
         read_file(&config->text, str_text(&config->path));
     top_config_parse(str_text(&config->text), settings, warnings);
-    config->settings = *settings;
+    config->settings = config->begun = *settings;
 }
 
 static void make_folders(const char *path)
@@ -183,17 +203,6 @@ static void make_folders(const char *path)
         mkdir(str_text(&folder), 0700);
     }
     str_release(&folder);
-}
-
-static bool is_same(const struct top_settings *a, const struct top_settings *b)
-{
-    struct str left = {0}, right = {0};
-    top_config_merge(&left, "", a);
-    top_config_merge(&right, "", b);
-    bool same = strcmp(str_text(&left), str_text(&right)) == 0;
-    str_release(&left);
-    str_release(&right);
-    return same;
 }
 
 /* Beside the file, and then in its place: whoever reads it sees the old or the new one. */
@@ -222,12 +231,21 @@ static int replace_file(const char *path, const struct str *text, struct err *er
 
 int top_config_save(const struct top_config *config, const struct top_settings *settings, struct err *err)
 {
-    struct str text = {0};
-    if (!config->path.len || is_same(&config->settings, settings))
+    struct top_settings kept = config->settings;
+    bool changed = false;
+    for (int i = 0; i < KNOWN; i++)
+        if (!is_same(&known[i], settings, &config->begun)) {
+            copy_value(&known[i], &kept, settings);
+            changed = true;
+        }
+    if (!config->path.len || !changed)
         return 0;
-    top_config_merge(&text, str_text(&config->text), settings);
+    struct str text = {0};
+    top_config_merge(&text, str_text(&config->text), &kept);
     make_folders(str_text(&config->path));
-    int rc = replace_file(str_text(&config->path), &text, err);
+    char *behind = realpath(str_text(&config->path), NULL); /* NULL: there is none yet */
+    int rc = replace_file(behind ? behind : str_text(&config->path), &text, err);
+    free(behind);
     str_release(&text);
     return rc;
 }

@@ -108,6 +108,50 @@ static void the_file_is_made_when_a_setting_changes(void **state)
     str_release(&path);
 }
 
+static void what_the_command_line_asked_for_is_not_kept_and_a_link_stays_one(void **state)
+{
+    char folder[] = "/tmp/warplight-top-XXXXXX";
+    struct top_config config = {0};
+    struct top_settings s = usual;
+    struct str warnings = {0}, text = {0}, path = {0}, real = {0};
+    struct err err = {0};
+    struct stat status;
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    setenv("XDG_CONFIG_HOME", folder, 1);
+    str_addf(&path, "%s/warplight", folder);
+    assert_int_equal(mkdir(str_text(&path), 0700), 0);
+    str_puts(&path, "/top.conf");
+    str_addf(&real, "%s/mine.conf", folder);
+    FILE *file = fopen(str_text(&real), "w");
+    assert_non_null(file);
+    fputs("interval = 2000ms\n", file);
+    fclose(file);
+    assert_int_equal(symlink("../mine.conf", str_text(&path)), 0);
+
+    top_config_load(&config, &s, &warnings);
+    s.interval_ns = INT64_C(5000000000);
+    config.begun = s;
+    assert_int_equal(top_config_save(&config, &s, &err), 0);
+    s.tree = true;
+    assert_int_equal(top_config_save(&config, &s, &err), 0);
+    read_all(&text, str_text(&real));
+    assert_non_null(strstr(str_text(&text), "interval = 2000ms\n"));
+    assert_non_null(strstr(str_text(&text), "tree = on\n"));
+    assert_int_equal(lstat(str_text(&path), &status), 0);
+    assert_true(S_ISLNK(status.st_mode));
+
+    top_config_release(&config);
+    unlink(str_text(&path));
+    unlink(str_text(&real));
+    str_cut(&path, path.len - strlen("/top.conf"));
+    rmdir(str_text(&path));
+    assert_int_equal(rmdir(folder), 0);
+    str_release(&text);
+    str_release(&path);
+    str_release(&real);
+}
+
 static void a_folder_that_cannot_be_made_is_an_error_with_its_name(void **state)
 {
     struct top_config config = {0};
@@ -130,6 +174,7 @@ int main(void)
         cmocka_unit_test(what_is_not_known_stays_where_it_is),
         cmocka_unit_test(what_cannot_be_is_said_and_left_out),
         cmocka_unit_test(the_file_is_made_when_a_setting_changes),
+        cmocka_unit_test(what_the_command_line_asked_for_is_not_kept_and_a_link_stays_one),
         cmocka_unit_test(a_folder_that_cannot_be_made_is_an_error_with_its_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
