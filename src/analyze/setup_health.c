@@ -95,7 +95,7 @@ static void check_recovery(struct diagnosis *d, const struct machine_device *dev
     check->meaning =
         diagnosis_words(d, N_("A fault has left it unfit: programs that start now fail as \"busy or "
                               "unavailable\". The kernel log has the Xid."));
-    check->action = diagnosis_words(d, actions[wanted.value]);
+    check->action = diagnosis_plain(d, actions[wanted.value]);
 }
 
 /* Completed alone is no success: the status says how it ended. */

@@ -84,8 +84,8 @@ static void check_slices(struct diagnosis *d, const struct setup *s)
         check->title = memory ? diagnosis_words(d, N_("%s gives this program a part of the GPU (memory: %s)"),
                                                 slicer->name, memory->value)
                               : diagnosis_words(d, N_("%s shares the GPU of this program"), slicer->name);
-        check->meaning = diagnosis_words(d, slicer->meaning);
-        check->action = diagnosis_words(d, slicer->action);
+        check->meaning = diagnosis_plain(d, slicer->meaning);
+        check->action = diagnosis_plain(d, slicer->action);
         if (memory)
             diagnosis_evidence(d, check, memory->name, memory->value);
         if (preloaded && strstr(s->preload, slicer->library))

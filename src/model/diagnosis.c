@@ -31,6 +31,11 @@ struct words diagnosis_words(struct diagnosis *d, const char *msgid, ...)
     return words;
 }
 
+struct words diagnosis_plain(struct diagnosis *d, const char *msgid)
+{
+    return (struct words){diagnosis_text(d, msgid), diagnosis_text(d, _(msgid))};
+}
+
 const char *diagnosis_text(struct diagnosis *d, const char *text)
 {
     return arena_text(&d->arena, text, strlen(text));

@@ -67,6 +67,8 @@ void diagnosis_release(struct diagnosis *d);
 /* Formats msgid with its arguments, once as it stands and once translated. */
 struct words diagnosis_words(struct diagnosis *d, const char *msgid, ...)
     __attribute__((format(printf, 2, 3)));
+/* The same for a text without place holders, as tables hold them. */
+struct words diagnosis_plain(struct diagnosis *d, const char *msgid);
 /* A copy of text, in d's arena. */
 const char *diagnosis_text(struct diagnosis *d, const char *text);
 /* Adds a check without texts. id is not copied. The address is valid until the next one is added. */
