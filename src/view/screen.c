@@ -187,7 +187,8 @@ void screen_wrap(struct screen *s, enum style style, const char *text, int colum
 {
     enum { ROOM_MIN = 16 };
     bool line_empty = true;
-    if (indent > s->width - ROOM_MIN) /* the column is beyond the screen, or nearly */
+    if (indent > s->width / 2 &&
+        indent > s->width - ROOM_MIN) /* the column is beyond the screen, or nearly */
         indent = s->width / 2;
     style_begin(s, style);
     for (const char *p = text; *p;) {
