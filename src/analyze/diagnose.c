@@ -16,7 +16,7 @@ static struct words table_words(struct diagnosis *d, const char *en, const char 
 {
     if (!*en)
         return (struct words){NULL, NULL};
-    return (struct words){diagnosis_text(d, en), diagnosis_text(d, i18n_lang() == LANG_ZH && *zh ? zh : en)};
+    return (struct words){diagnosis_text(d, en), diagnosis_text(d, know_text(en, zh))};
 }
 
 static struct words action_words(struct diagnosis *d, const char *id)
@@ -258,7 +258,7 @@ void diagnose_unread(struct diagnosis *d, const struct err *why)
         check->title =
             diagnosis_words(d, N_("Some of the files could not be read: the answer is that of the rest"));
     }
-    diagnosis_evidence(d, check, diagnosis_text(d, why->where), diagnosis_text(d, why->what));
+    diagnosis_evidence(d, check, why->where, why->what);
 }
 
 void diagnose_logbook(struct diagnosis *d, const struct logbook *book)

@@ -80,7 +80,7 @@ struct words nvlink_words(struct diagnosis *d, const char *line)
                                            (long long)row->reg, str_text(&bits));
         str_addf(&plain, "%s%s %s.", plain.len ? " " : "", one.plain, row->en);
         str_addf(&local, "%s%s%s%s", local.len && !is_zh ? " " : "", one.local, is_zh ? "" : " ",
-                 is_zh ? row->zh : row->en);
+                 know_text(row->en, row->zh));
         str_puts(&local, is_zh ? "。" : ".");
     }
     if (plain.len > 0)

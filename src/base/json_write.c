@@ -186,3 +186,18 @@ void json_null(struct json_writer *w)
     begin_value(w);
     str_puts(w->out, "null");
 }
+
+void json_key_int(struct json_writer *w, const char *key, int64_t value)
+{
+    json_key(w, key);
+    json_int(w, value);
+}
+
+void json_key_text(struct json_writer *w, const char *key, const char *text)
+{
+    json_key(w, key);
+    if (text)
+        json_puts(w, text);
+    else
+        json_null(w);
+}

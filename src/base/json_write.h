@@ -39,5 +39,8 @@ void json_decimal(struct json_writer *w, int64_t value, int decimals);
 void json_double(struct json_writer *w, double value); /* NaN and infinity are written as null */
 void json_bool(struct json_writer *w, bool value);
 void json_null(struct json_writer *w);
+/* A key with its value. NULL is written as null. */
+void json_key_int(struct json_writer *w, const char *key, int64_t value);
+void json_key_text(struct json_writer *w, const char *key, const char *text);
 
 #endif

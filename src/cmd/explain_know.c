@@ -85,11 +85,6 @@ static bool asks(const struct question *q, const char *const *words)
 
 /* ---- printing ------------------------------------------------------------------------------------------ */
 
-static const char *say(const char *en, const char *zh)
-{
-    return i18n_lang() == LANG_ZH && *zh ? zh : en;
-}
-
 static void put(struct screen *s, enum style style, const char *label, const char *text)
 {
     if (!*text)
@@ -122,16 +117,16 @@ static void put_source(struct screen *s, const char *source, const char *date)
 static void put_actions(struct screen *s, const char *now, const char *repeat)
 {
     const struct know_action *first = know_action_find(now), *then = know_action_find(repeat);
-    put(s, STYLE_PLAIN, _("Now: "), first ? say(first->en, first->zh) : "");
-    put(s, STYLE_PLAIN, _("If it repeats: "), then ? say(then->en, then->zh) : "");
+    put(s, STYLE_PLAIN, _("Now: "), first ? know_text(first->en, first->zh) : "");
+    put(s, STYLE_PLAIN, _("If it repeats: "), then ? know_text(then->en, then->zh) : "");
 }
 
 static void put_xid(struct screen *s, const struct know_xid *xid)
 {
     struct str name = {0};
     str_addf(&name, "Xid %lld", (long long)xid->code);
-    put_heading(s, str_text(&name), say(xid->en, xid->zh));
-    put(s, STYLE_PLAIN, "", say(xid->more_en, xid->more_zh));
+    put_heading(s, str_text(&name), know_text(xid->en, xid->zh));
+    put(s, STYLE_PLAIN, "", know_text(xid->more_en, xid->more_zh));
     put_actions(s, xid->now, xid->repeat);
     put(s, STYLE_PLAIN, _("Only a consequence after: "),
         strcmp(xid->follows, "*") ? xid->follows : _("any other Xid"));
@@ -141,10 +136,10 @@ static void put_xid(struct screen *s, const struct know_xid *xid)
 
 static void put_sign(struct screen *s, const struct know_sign *sign)
 {
-    put_heading(s, sign->id, say(sign->title_en, sign->title_zh));
-    put(s, STYLE_PLAIN, "", say(sign->why_en, sign->why_zh));
-    put(s, STYLE_PLAIN, _("Now: "), say(sign->do_en, sign->do_zh));
-    put(s, STYLE_PLAIN, _("If it repeats: "), say(sign->repeat_en, sign->repeat_zh));
+    put_heading(s, sign->id, know_text(sign->title_en, sign->title_zh));
+    put(s, STYLE_PLAIN, "", know_text(sign->why_en, sign->why_zh));
+    put(s, STYLE_PLAIN, _("Now: "), know_text(sign->do_en, sign->do_zh));
+    put(s, STYLE_PLAIN, _("If it repeats: "), know_text(sign->repeat_en, sign->repeat_zh));
     put(s, STYLE_DIM, _("Known by: "), sign->patterns);
     put_source(s, sign->source, sign->date);
 }
@@ -199,7 +194,7 @@ static bool explain_sxid(struct screen *s, struct question *q)
         return false;
     struct str name = {0};
     str_addf(&name, "SXid %lld", (long long)sxid->code);
-    put_heading(s, str_text(&name), say(sxid->en, sxid->zh));
+    put_heading(s, str_text(&name), know_text(sxid->en, sxid->zh));
     put_actions(s, sxid->now, sxid->repeat);
     put_source(s, sxid->source, sxid->date);
     str_release(&name);
@@ -279,7 +274,7 @@ static bool explain_throttle(struct screen *s, struct question *q)
         const struct know_sign *sign = know_sign_find(throttle->sign);
         if (strcasecmp(q->text, throttle->key) != 0)
             continue;
-        put_heading(s, throttle->key, say(throttle->en, throttle->zh));
+        put_heading(s, throttle->key, know_text(throttle->en, throttle->zh));
         if (sign)
             put_sign(s, sign);
         else

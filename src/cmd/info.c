@@ -364,18 +364,6 @@ static void json_text(struct json_writer *w, const struct run *run, const char *
     json_string(w, run_text(run, id), intern_length(&run->strings, id));
 }
 
-static void json_number(struct json_writer *w, const char *key, int64_t value)
-{
-    json_key(w, key);
-    json_int(w, value);
-}
-
-static void json_why(struct json_writer *w, const char *key, const char *why)
-{
-    json_key(w, key);
-    json_puts(w, why);
-}
-
 /* bytes over count, or null and why. */
 static void json_share(struct json_writer *w, const struct info *info, const char *key, const char *why_key,
                        int64_t count)
@@ -386,7 +374,7 @@ static void json_share(struct json_writer *w, const struct info *info, const cha
         return;
     }
     json_null(w);
-    json_why(w, why_key, info->bytes == UNKNOWN ? "it was read from a pipe" : "there are none");
+    json_key_text(w, why_key, info->bytes == UNKNOWN ? "it was read from a pipe" : "there are none");
 }
 
 static void json_sources(struct json_writer *w, const struct run *run)
@@ -398,19 +386,19 @@ static void json_sources(struct json_writer *w, const struct run *run)
         json_text(w, run, "path", source->path);
         json_text(w, run, "format", source->format);
         json_text(w, run, "tool", source->tool);
-        json_number(w, "clock_offset_ns", source->base_ns);
-        json_number(w, "rank", source->rank >= 0 ? source->rank : UNKNOWN);
+        json_key_int(w, "clock_offset_ns", source->base_ns);
+        json_key_int(w, "rank", source->rank >= 0 ? source->rank : UNKNOWN);
         if (source->rank < 0)
-            json_why(w, "rank_why", "the recording does not tell");
+            json_key_text(w, "rank_why", "the recording does not tell");
         json_key(w, "repairs");
         json_array_begin(w);
         vec_each (&source->repairs, repair) {
             json_object_begin(w);
             json_text(w, run, "text", repair->text);
-            json_number(w, "count", repair->count);
-            json_number(w, "first_offset", repair->first_offset >= 0 ? repair->first_offset : UNKNOWN);
+            json_key_int(w, "count", repair->count);
+            json_key_int(w, "first_offset", repair->first_offset >= 0 ? repair->first_offset : UNKNOWN);
             if (repair->first_offset < 0)
-                json_why(w, "first_offset_why", "it has no one place");
+                json_key_text(w, "first_offset_why", "it has no one place");
             json_object_end(w);
         }
         json_array_end(w);
@@ -425,7 +413,7 @@ static void json_facts(struct json_writer *w, const struct run *run)
     json_array_begin(w);
     vec_each (&run->facts, fact) {
         json_object_begin(w);
-        json_number(w, "source", fact->source);
+        json_key_int(w, "source", fact->source);
         json_text(w, run, "key", fact->key);
         json_text(w, run, "value", fact->value);
         json_object_end(w);
@@ -439,29 +427,29 @@ static void json_file(struct json_writer *w, const struct info *info)
     json_object_begin(w);
     json_text(w, run, "path", run->sources.at[0].path);
     json_text(w, run, "format", run->sources.at[0].format);
-    json_number(w, "bytes", info->bytes);
+    json_key_int(w, "bytes", info->bytes);
     if (info->bytes == UNKNOWN)
-        json_why(w, "bytes_why", "it was read from a pipe");
+        json_key_text(w, "bytes_why", "it was read from a pipe");
     json_share(w, info, "bytes_per_gpu_operation", "bytes_per_gpu_operation_why", info->counts[COUNT_OPS]);
     json_share(w, info, "bytes_per_api_call", "bytes_per_api_call_why", info->counts[COUNT_API]);
     bool timed = info->extent.start != UNKNOWN;
-    json_number(w, "origin_ns", info->extent.start);
+    json_key_int(w, "origin_ns", info->extent.start);
     if (!timed)
-        json_why(w, "origin_ns_why", "nothing in it has a time");
-    json_number(w, "wall_ns", timed ? info->extent.end - info->extent.start : UNKNOWN);
+        json_key_text(w, "origin_ns_why", "nothing in it has a time");
+    json_key_int(w, "wall_ns", timed ? info->extent.end - info->extent.start : UNKNOWN);
     if (!timed)
-        json_why(w, "wall_ns_why", "nothing in it has a time");
+        json_key_text(w, "wall_ns_why", "nothing in it has a time");
     json_sources(w, run);
     json_key(w, "counts");
     json_object_begin(w);
     for (int i = 0; i < COUNTED; i++)
-        json_number(w, counted[i].key, info->counts[i]);
+        json_key_int(w, counted[i].key, info->counts[i]);
     json_object_end(w);
     json_facts(w, run);
     json_key(w, "losses");
     json_object_begin(w);
     for (int i = 0; i < LOSSES; i++)
-        json_number(w, losses[i].key, loss(info, i));
+        json_key_int(w, losses[i].key, loss(info, i));
     json_object_end(w);
     json_object_end(w);
 }

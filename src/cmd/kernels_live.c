@@ -193,27 +193,15 @@ static void print_text(struct screen *s, const struct counter_plan *plan)
     explain_cost(s, deep);
 }
 
-static void add_text(struct json_writer *w, const char *key, const char *text)
-{
-    json_key(w, key);
-    json_puts(w, text);
-}
-
-static void add_count(struct json_writer *w, const char *key, size_t count)
-{
-    json_key(w, key);
-    json_int(w, (int64_t)count);
-}
-
 static void add_chip(struct json_writer *w, const struct counter_chip *chip)
 {
     json_object_begin(w);
-    add_text(w, "name", chip->name);
-    add_count(w, "passes_of_all", chip->quick_passes);
-    add_count(w, "metrics_in_one_pass", chip->quick_count);
+    json_key_text(w, "name", chip->name);
+    json_key_int(w, "passes_of_all", (int64_t)chip->quick_passes);
+    json_key_int(w, "metrics_in_one_pass", (int64_t)chip->quick_count);
     if (chip->deep_passes) {
-        add_count(w, "deep_passes", chip->deep_passes);
-        add_count(w, "deep_metrics", chip->deep_count);
+        json_key_int(w, "deep_passes", (int64_t)chip->deep_passes);
+        json_key_int(w, "deep_metrics", (int64_t)chip->deep_count);
     }
     json_key(w, "missing");
     json_array_begin(w);
@@ -228,8 +216,8 @@ static void print_json(FILE *out, const struct counter_plan *plan)
     struct str text = {0};
     struct json_writer w = {.out = &text, .indent = 1};
     json_object_begin(&w);
-    add_text(&w, "schema", "warplight.kernels-plan/1");
-    add_text(&w, "cupti", str_text(&plan->library));
+    json_key_text(&w, "schema", "warplight.kernels-plan/1");
+    json_key_text(&w, "cupti", str_text(&plan->library));
     json_key(&w, "chips");
     json_array_begin(&w);
     vec_each (&plan->chips, chip)

@@ -2,6 +2,13 @@
 
 #include <string.h>
 
+#include "base/i18n.h"
+
+const char *know_text(const char *en, const char *zh)
+{
+    return i18n_lang() == LANG_ZH && *zh ? zh : en;
+}
+
 const struct know_action *know_action_find(const char *id)
 {
     for (size_t i = 0; i < know_action_count; i++)

@@ -110,6 +110,8 @@ extern const struct know_cc know_ccs[];
 extern const size_t know_action_count, know_xid_count, know_detail_count, know_nvlink_count, know_sxid_count,
     know_sign_count, know_smi_count, know_throttle_count, know_error_count, know_cuda_count, know_cc_count;
 
+/* The text in the chosen language; English where there is no other. */
+const char *know_text(const char *en, const char *zh);
 /* NULL: not in the table. */
 const struct know_action *know_action_find(const char *id);
 const struct know_xid *know_xid_find(int64_t code);

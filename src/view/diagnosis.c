@@ -136,30 +136,21 @@ void text_diagnosis(struct screen *s, const struct diagnosis *d)
 
 /* ---- JSON ---------------------------------------------------------------------------------------------- */
 
-static void json_text(struct json_writer *w, const char *key, const char *text)
-{
-    json_key(w, key);
-    if (text)
-        json_puts(w, text);
-    else
-        json_null(w);
-}
-
 static void json_evidence(struct json_writer *w, const struct evidence *evidence)
 {
     json_object_begin(w);
-    json_text(w, "where", evidence->where);
-    json_text(w, "text", evidence->text);
+    json_key_text(w, "where", evidence->where);
+    json_key_text(w, "text", evidence->text);
     json_object_end(w);
 }
 
 static void json_check(struct json_writer *w, const struct check *check)
 {
     json_object_begin(w);
-    json_text(w, "id", check->id);
-    json_text(w, "status", check_status_name(check->status));
-    json_text(w, "title", check->title.plain);
-    json_text(w, "meaning", check->meaning.plain);
+    json_key_text(w, "id", check->id);
+    json_key_text(w, "status", check_status_name(check->status));
+    json_key_text(w, "title", check->title.plain);
+    json_key_text(w, "meaning", check->meaning.plain);
     json_key(w, "evidence");
     json_array_begin(w);
     vec_each (&check->evidence, evidence)
@@ -167,8 +158,8 @@ static void json_check(struct json_writer *w, const struct check *check)
     json_array_end(w);
     json_key(w, "evidence_left_out");
     json_int(w, check->evidence_left_out);
-    json_text(w, "action", check->action.plain);
-    json_text(w, "action_if_repeats", check->if_repeats.plain);
+    json_key_text(w, "action", check->action.plain);
+    json_key_text(w, "action_if_repeats", check->if_repeats.plain);
     json_key(w, "confidence_ratio");
     json_double(w, check->confidence_ratio);
     json_object_end(w);
@@ -179,17 +170,17 @@ static void json_event(struct json_writer *w, const struct event *event)
     json_object_begin(w);
     json_key(w, event->is_switch ? "sxid" : "xid");
     json_int(w, event->xid);
-    json_text(w, "device", event->device);
+    json_key_text(w, "device", event->device);
     json_key(w, "count");
     json_int(w, event->count);
-    json_text(w, "first", event->first);
-    json_text(w, "last", event->last);
-    json_text(w, "process", event->process);
-    json_text(w, "meaning", event->meaning.plain);
+    json_key_text(w, "first", event->first);
+    json_key_text(w, "last", event->last);
+    json_key_text(w, "process", event->process);
+    json_key_text(w, "meaning", event->meaning.plain);
     json_key(w, "root");
     json_bool(w, event->root);
-    json_text(w, "action_now", event->action_now.plain);
-    json_text(w, "action_if_repeats", event->action_if_repeats.plain);
+    json_key_text(w, "action_now", event->action_now.plain);
+    json_key_text(w, "action_if_repeats", event->action_if_repeats.plain);
     json_key(w, "evidence");
     json_evidence(w, &event->evidence);
     json_object_end(w);
@@ -200,7 +191,7 @@ void json_diagnosis(FILE *out, const struct diagnosis *d)
     struct str text = {0};
     struct json_writer w = {.out = &text, .indent = 2};
     json_object_begin(&w);
-    json_text(&w, "schema", "warplight.doctor/1");
+    json_key_text(&w, "schema", "warplight.doctor/1");
     json_key(&w, "checks");
     json_array_begin(&w);
     vec_each (&d->checks, check)

@@ -66,19 +66,9 @@ bool machine_columns_add(machine_columns *columns, enum machine_rows rows, const
 /* ---- JSON ------------------------------------------------------------------------------------------------
  */
 
-static void put_text(struct json_writer *w, const char *key, const char *text)
+void machine_json_text(struct json_writer *w, const char *key, const char *text)
 {
-    json_key(w, key);
-    if (*text)
-        json_puts(w, text);
-    else
-        json_null(w);
-}
-
-static void put_int(struct json_writer *w, const char *key, int64_t value)
-{
-    json_key(w, key);
-    json_int(w, value);
+    json_key_text(w, key, *text ? text : NULL);
 }
 
 static void put_why(struct json_writer *w, const char *key, enum reading_state state)
@@ -156,17 +146,17 @@ static void put_device(struct json_writer *w, const struct machine_sample *s, co
                                           [VENDOR_INTEL] = "intel",
                                           [VENDOR_META] = "meta"};
     json_object_begin(w);
-    put_int(w, "id", d->id);
-    put_text(w, "uuid", d->facts.uuid);
-    put_text(w, "name", d->facts.name);
-    put_text(w, "pci_bus_id", d->facts.bus);
-    put_text(w, "vbios", d->facts.vbios);
-    put_text(w, "vendor", vendors[d->vendor]);
-    put_text(w, "driver", d->driver);
-    put_text(w, "interposed_by", d->interposer);
-    put_text(w, "parent_uuid", d->parent == NONE ? "" : s->devices.at[d->parent].facts.uuid);
-    put_text(w, "state", reading_state_name(d->state));
-    put_int(w, "time_unix_ns", d->sample.time_ns ? d->sample.time_ns : UNKNOWN);
+    json_key_int(w, "id", d->id);
+    machine_json_text(w, "uuid", d->facts.uuid);
+    machine_json_text(w, "name", d->facts.name);
+    machine_json_text(w, "pci_bus_id", d->facts.bus);
+    machine_json_text(w, "vbios", d->facts.vbios);
+    machine_json_text(w, "vendor", vendors[d->vendor]);
+    machine_json_text(w, "driver", d->driver);
+    machine_json_text(w, "interposed_by", d->interposer);
+    machine_json_text(w, "parent_uuid", d->parent == NONE ? "" : s->devices.at[d->parent].facts.uuid);
+    machine_json_text(w, "state", reading_state_name(d->state));
+    json_key_int(w, "time_unix_ns", d->sample.time_ns ? d->sample.time_ns : UNKNOWN);
     vec_each (columns, column)
         put_cell(w, d, column);
     json_object_end(w);
@@ -190,20 +180,20 @@ static void put_process(struct json_writer *w, const struct machine_sample *s,
 {
     const struct machine_device *d = &s->devices.at[p->device];
     json_object_begin(w);
-    put_int(w, "device_id", d->id);
-    put_text(w, "device_uuid", d->facts.uuid[0] ? d->facts.uuid : d->key);
-    put_int(w, "pid", p->pid);
+    json_key_int(w, "device_id", d->id);
+    machine_json_text(w, "device_uuid", d->facts.uuid[0] ? d->facts.uuid : d->key);
+    json_key_int(w, "pid", p->pid);
     if (p->state != READING_KNOWN)
         put_why(w, "process", p->state);
-    put_int(w, "start_unix_ns", p->start_unix_ns);
-    put_int(w, "parent_pid", p->parent_pid);
+    json_key_int(w, "start_unix_ns", p->start_unix_ns);
+    json_key_int(w, "parent_pid", p->parent_pid);
     put_types(w, p->type);
-    put_text(w, "user", p->user);
-    put_text(w, "name", p->name);
-    put_text(w, "command", p->command);
-    put_text(w, "container_id", p->container);
-    put_text(w, "pod_uid", p->pod);
-    put_text(w, "slurm_job", p->job);
+    machine_json_text(w, "user", p->user);
+    machine_json_text(w, "name", p->name);
+    machine_json_text(w, "command", p->command);
+    machine_json_text(w, "container_id", p->container);
+    machine_json_text(w, "pod_uid", p->pod);
+    machine_json_text(w, "slurm_job", p->job);
     put_all(w, p, MACHINE_ROWS_PROCESSES);
     json_object_end(w);
 }
@@ -214,10 +204,10 @@ static void put_sources(struct json_writer *w, const struct machine_sample *s)
     json_array_begin(w);
     for (int i = 0; i < MACHINE_SOURCES; i++) {
         json_object_begin(w);
-        put_text(w, "name", s->sources[i].name);
-        put_text(w, "state", reading_state_name(s->sources[i].state));
-        put_text(w, "driver_version", s->sources[i].version);
-        put_int(w, "since_unix_ns", s->sources[i].since_unix_ns ? s->sources[i].since_unix_ns : UNKNOWN);
+        machine_json_text(w, "name", s->sources[i].name);
+        machine_json_text(w, "state", reading_state_name(s->sources[i].state));
+        machine_json_text(w, "driver_version", s->sources[i].version);
+        json_key_int(w, "since_unix_ns", s->sources[i].since_unix_ns ? s->sources[i].since_unix_ns : UNKNOWN);
         json_object_end(w);
     }
     json_array_end(w);
@@ -227,12 +217,12 @@ void machine_json(struct str *out, const struct machine_sample *s, const machine
 {
     struct json_writer w = {.out = out};
     json_object_begin(&w);
-    put_text(&w, "schema", "warplight.sample/1");
-    put_int(&w, "time_unix_ns", s->time_unix_ns);
-    put_int(&w, "interval_ns", s->interval_ns ? s->interval_ns : UNKNOWN);
+    machine_json_text(&w, "schema", "warplight.sample/1");
+    json_key_int(&w, "time_unix_ns", s->time_unix_ns);
+    json_key_int(&w, "interval_ns", s->interval_ns ? s->interval_ns : UNKNOWN);
     json_key(&w, "host");
     json_object_begin(&w);
-    put_text(&w, "name", s->host.name);
+    machine_json_text(&w, "name", s->host.name);
     put_all(&w, &s->host, MACHINE_ROWS_HOST);
     json_object_end(&w);
     json_key(&w, "devices");

@@ -16,11 +16,6 @@ static const char *meaning_of(int64_t code)
 /* ---- text ------------------------------------------------------------------------------------------------
  */
 
-static const char *say(const char *en, const char *zh)
-{
-    return i18n_lang() == LANG_ZH && *zh ? zh : en;
-}
-
 static void add_sentence(struct str *out, const char *text)
 {
     if (out->len)
@@ -42,42 +37,27 @@ void machine_event_add(struct str *out, const struct machine_sample *s, const st
         str_addf(out, " ×%" PRId64, e->count);
     if (e->process[0])
         str_addf(out, ", %s", e->process);
-    str_addf(out, ": %s", known ? say(known->en, known->zh) : _("not in NVIDIA's list of 2026"));
+    str_addf(out, ": %s", known ? know_text(known->en, known->zh) : _("not in NVIDIA's list of 2026"));
     if (now)
-        add_sentence(out, say(now->en, now->zh));
+        add_sentence(out, know_text(now->en, now->zh));
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------------------
  */
 
-static void put_text(struct json_writer *w, const char *key, const char *text)
-{
-    json_key(w, key);
-    if (*text)
-        json_puts(w, text);
-    else
-        json_null(w);
-}
-
-static void put_int(struct json_writer *w, const char *key, int64_t value)
-{
-    json_key(w, key);
-    json_int(w, value);
-}
-
 static void put_event(struct json_writer *w, const struct machine_sample *s, const struct machine_event *e)
 {
     const struct machine_device *d = e->device == NONE ? NULL : &s->devices.at[e->device];
     json_object_begin(w);
-    put_int(w, "time_unix_ns", e->time_unix_ns);
-    put_int(w, "xid", e->code);
-    put_int(w, "count", e->count);
-    put_int(w, "device_id", d ? d->id : UNKNOWN);
-    put_text(w, "device_uuid", d ? d->facts.uuid : "");
-    put_text(w, "pci_bus_id", e->bus);
-    put_text(w, "process", e->process);
-    put_text(w, "meaning", meaning_of(e->code));
-    put_text(w, "text", e->text);
+    json_key_int(w, "time_unix_ns", e->time_unix_ns);
+    json_key_int(w, "xid", e->code);
+    json_key_int(w, "count", e->count);
+    json_key_int(w, "device_id", d ? d->id : UNKNOWN);
+    machine_json_text(w, "device_uuid", d ? d->facts.uuid : "");
+    machine_json_text(w, "pci_bus_id", e->bus);
+    machine_json_text(w, "process", e->process);
+    machine_json_text(w, "meaning", meaning_of(e->code));
+    machine_json_text(w, "text", e->text);
     json_key(w, "told_by");
     json_array_begin(w);
     if (e->told_by & MACHINE_TOLD_BY_NVML)

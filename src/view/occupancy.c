@@ -274,12 +274,6 @@ void text_occupancies(struct screen *s, const struct occupancy_report *reports, 
 
 /* ---- JSON ---------------------------------------------------------------------------------------------- */
 
-static void write_int(struct json_writer *w, const char *key, int64_t value)
-{
-    json_key(w, key);
-    json_int(w, value);
-}
-
 static void write_ratio(struct json_writer *w, const char *key, double ratio)
 {
     json_key(w, key);
@@ -306,7 +300,7 @@ static void write_limits(struct json_writer *w, const struct occupancy *now)
         if (now->blocks_by[i] == INT64_MAX)
             write_nothing(w, name, "this does not limit it");
         else
-            write_int(w, name, now->blocks_by[i]);
+            json_key_int(w, name, now->blocks_by[i]);
     }
     json_object_end(w);
     json_key(w, "occupancy_limiters");
@@ -325,10 +319,10 @@ static void write_next(struct json_writer *w, const struct occupancy_report *rep
     } else {
         json_key(w, "next");
         json_object_begin(w);
-        write_int(w, "registers_per_thread", next->launch.registers);
-        write_int(w, "shared_bytes", next->launch.shared_bytes);
-        write_int(w, "barriers", next->launch.barriers);
-        write_int(w, "blocks_per_sm", next->then.blocks);
+        json_key_int(w, "registers_per_thread", next->launch.registers);
+        json_key_int(w, "shared_bytes", next->launch.shared_bytes);
+        json_key_int(w, "barriers", next->launch.barriers);
+        json_key_int(w, "blocks_per_sm", next->then.blocks);
         write_ratio(w, "theoretical_occupancy_ratio", next->then.ratio);
         json_object_end(w);
     }
@@ -338,8 +332,8 @@ static void write_next(struct json_writer *w, const struct occupancy_report *rep
     }
     json_key(w, "better_block");
     json_object_begin(w);
-    write_int(w, "block_threads", report->better_block);
-    write_int(w, "blocks_per_sm", report->better.blocks);
+    json_key_int(w, "block_threads", report->better_block);
+    json_key_int(w, "blocks_per_sm", report->better.blocks);
     write_ratio(w, "theoretical_occupancy_ratio", report->better.ratio);
     json_object_end(w);
 }
@@ -351,8 +345,8 @@ static void write_steps(struct json_writer *w, const char *key, const char *most
     json_array_begin(w);
     for (size_t i = 0; i < count; i++) {
         json_object_begin(w);
-        write_int(w, most, steps[i].most);
-        write_int(w, "blocks_per_sm", steps[i].blocks);
+        json_key_int(w, most, steps[i].most);
+        json_key_int(w, "blocks_per_sm", steps[i].blocks);
         write_ratio(w, "theoretical_occupancy_ratio", steps[i].ratio);
         json_object_end(w);
     }
@@ -375,14 +369,14 @@ static void write_report(struct json_writer *w, const struct occupancy_report *r
     }
     json_key(w, "compute_capability");
     json_puts(w, str_text(&capability));
-    write_int(w, "block_threads", report->launch.threads);
-    write_int(w, "registers_per_thread", report->launch.registers);
-    write_int(w, "shared_bytes", report->launch.shared_bytes);
-    write_int(w, "barriers", report->launch.barriers);
-    write_int(w, "shared_taken_bytes", now->shared_taken_bytes);
-    write_int(w, "warps_per_block", now->warps_per_block);
-    write_int(w, "max_warps_per_sm", now->max_warps);
-    write_int(w, "blocks_per_sm", now->blocks);
+    json_key_int(w, "block_threads", report->launch.threads);
+    json_key_int(w, "registers_per_thread", report->launch.registers);
+    json_key_int(w, "shared_bytes", report->launch.shared_bytes);
+    json_key_int(w, "barriers", report->launch.barriers);
+    json_key_int(w, "shared_taken_bytes", now->shared_taken_bytes);
+    json_key_int(w, "warps_per_block", now->warps_per_block);
+    json_key_int(w, "max_warps_per_sm", now->max_warps);
+    json_key_int(w, "blocks_per_sm", now->blocks);
     write_ratio(w, "theoretical_occupancy_ratio", now->ratio);
     if (now->refusal != REFUSAL_NONE) {
         json_key(w, "refusal");
@@ -392,7 +386,7 @@ static void write_report(struct json_writer *w, const struct occupancy_report *r
     }
     write_limits(w, now);
     write_next(w, report);
-    write_int(w, "free_registers_per_thread", report->free_registers);
+    json_key_int(w, "free_registers_per_thread", report->free_registers);
     write_steps(w, "by_block", "block_threads", report->by_block.at, report->by_block.count);
     write_steps(w, "by_registers", "registers_per_thread", report->by_registers.at,
                 report->by_registers.count);
