@@ -26,7 +26,7 @@ struct sample_args {
     int64_t count;    /* 0: until it is ended */
     int format, rows;
     const char *fields, *devices, *output, *root;
-    bool no_processes, why;
+    bool no_processes, fresh, why;
 };
 
 static const struct sample_args defaults = {.interval = UNKNOWN, .count = UNKNOWN};
@@ -48,6 +48,9 @@ static const struct option options[] = {
      N_("only these GPUs: numbers, UUIDs or PCI addresses, separated by commas"), AT(devices), NULL},
     {"no-processes", 0, OPTION_FLAG, NULL, N_("leave processes out: asking for them costs most"),
      AT(no_processes), NULL},
+    {"fresh", 0, OPTION_FLAG, NULL,
+     N_("ask for every value at every sample, also for those that take the driver milliseconds"), AT(fresh),
+     NULL},
     {"why", 0, OPTION_FLAG, NULL, N_("all fields as text, with the reason where a value is not known"),
      AT(why), NULL},
     {"output", 'o', OPTION_FILE, N_("FILE"),
@@ -377,7 +380,8 @@ static int run(struct cli *cli, const void *values, struct err *err)
     if (rc == 0)
         rc = open_output(&s.out, args->output, NULL, 0, err);
     if (rc == 0) {
-        const struct machine_options wanted = {.root = args->root, .no_processes = args->no_processes};
+        const struct machine_options wanted = {
+            .root = args->root, .no_processes = args->no_processes, .is_fresh = args->fresh};
         s.machine = machine_open(&wanted);
         block_signals(&s.ending);
         rc = open_kept(&s, err);

@@ -17,6 +17,7 @@ struct watched {
     char uuid[GPU_UUID_BYTES];
     nvml_device device;
     bool in_use; /* by the target */
+    struct nvml_paced paced;
 };
 
 struct worker {
@@ -55,11 +56,14 @@ static void say_missing(const struct worker *w, const char *uuid, enum reading_s
     say(w, &message);
 }
 
-static void say_sample(const struct worker *w, const struct watched *gpu, enum nvml_depth depth)
+static void say_sample(const struct worker *w, struct watched *gpu, bool is_last)
 {
     struct gpu_message message = {.kind = GPU_MESSAGE_SAMPLE};
     memcpy(message.uuid, gpu->uuid, sizeof message.uuid);
-    nvml_sample(&w->nvml, gpu->device, depth, &message.sample);
+    if (is_last)
+        nvml_sample(&w->nvml, gpu->device, NVML_FULL, &message.sample);
+    else
+        nvml_sample_paced(&w->nvml, gpu->device, &gpu->paced, &message.sample);
     say(w, &message);
 }
 
@@ -76,7 +80,7 @@ static struct watched *add_gpu(struct worker *w, nvml_device device)
     memcpy(gpu->uuid, message.facts.uuid, sizeof gpu->uuid);
     memcpy(message.uuid, message.facts.uuid, sizeof message.uuid);
     say(w, &message);
-    say_sample(w, gpu, NVML_FULL);
+    say_sample(w, gpu, false);
     return gpu;
 }
 
@@ -98,7 +102,7 @@ static void watch(struct worker *w, const char *uuid)
     for (size_t i = 0; i < w->count; i++) {
         if (strcmp(w->gpus[i].uuid, uuid) == 0) {
             w->gpus[i].in_use = true;
-            say_sample(w, &w->gpus[i], NVML_LIGHT);
+            say_sample(w, &w->gpus[i], false);
             return;
         }
     }
@@ -110,11 +114,11 @@ static void watch(struct worker *w, const char *uuid)
         say_missing(w, uuid, state == READING_KNOWN ? READING_FAILED : state);
 }
 
-static void sample_all(const struct worker *w, enum nvml_depth depth)
+static void sample_all(struct worker *w, bool is_last)
 {
     for (size_t i = 0; i < w->count; i++)
         if (w->gpus[i].in_use)
-            say_sample(w, &w->gpus[i], depth);
+            say_sample(w, &w->gpus[i], is_last);
 }
 
 /* Takes what has been ordered. False: it is time to end. */
@@ -127,7 +131,7 @@ static bool obey(struct worker *w)
             return length < 0 && (errno == EAGAIN || errno == EINTR);
         command.uuid[sizeof command.uuid - 1] = '\0';
         if (command.kind == GPU_COMMAND_FINISH) {
-            sample_all(w, NVML_FULL);
+            sample_all(w, true);
             return false;
         }
         watch(w, command.uuid);
@@ -147,7 +151,7 @@ void gpu_worker_run(int fd)
     while (obey(&w)) {
         int64_t now = now_ms();
         if (now >= next) {
-            sample_all(&w, NVML_LIGHT);
+            sample_all(&w, false);
             next = now + GPU_WORKER_PERIOD_MS; /* counted from here: a slow driver is not asked in a row */
         }
         struct pollfd waiting = {.fd = fd, .events = POLLIN};

@@ -107,7 +107,8 @@ struct machine *machine_open(const struct machine_options *options)
         snprintf(m->sysfs, sizeof m->sysfs, "%s", sysfs);
     else
         snprintf(m->sysfs, sizeof m->sysfs, "%s/sys", m->root);
-    m->context = (struct driver_context){.root = m->root, .no_processes = options->no_processes};
+    m->context = (struct driver_context){
+        .root = m->root, .no_processes = options->no_processes, .is_fresh = options->is_fresh};
     m->deadline_ns = options->deadline_ns > 0 ? options->deadline_ns : second;
     m->stuck_ns = options->stuck_ns;
     m->may_start_gpus = options->may_start_gpus;

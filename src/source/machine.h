@@ -20,6 +20,7 @@
 struct machine_options {
     const char *root;  /* prefix of /sys and /proc, of a recorded tree; NULL: this machine. Sysfs alone can be
                         * moved by WARPLIGHT_SYSFS, as for source/pci.h */
+    bool is_fresh;     /* asks for every value at every sample, also for those that take the driver ms */
     bool no_processes; /* leaves processes out: the costliest part of a sample */
     int64_t deadline_ns; /* of a driver's answer; 0: 1 s. Opening a driver may take ten times as long */
     int64_t stuck_ns;    /* a driver that owes its first answer and has been stuck for so long

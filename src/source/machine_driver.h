@@ -27,7 +27,7 @@ struct driver_message {
 
 struct driver_context {
     const char *root; /* prefix of /proc and /sys, "" none */
-    bool no_processes;
+    bool no_processes, is_fresh;
 };
 
 /* Bounds what a worker, or a tree of files, can make us hold. */

@@ -13,8 +13,8 @@
 enum { MOST_GPUS = PCI_MOST_GPUS, MOST_MIG = 16, MOST_EVENTS = 256 };
 
 /* How old what changes rarely, or costs the driver time, may become. */
-static const int64_t facts_age = INT64_C(30000000000), slow_age = INT64_C(950000000),
-                     processes_age = INT64_C(950000000), look_age = INT64_C(5000000000);
+static const int64_t facts_age = INT64_C(30000000000), processes_age = INT64_C(950000000),
+                     look_age = INT64_C(5000000000);
 
 struct instance { /* of MIG */
     nvml_device device;
@@ -24,10 +24,10 @@ struct instance { /* of MIG */
 
 struct gpu {
     nvml_device device;
-    int64_t id, facts_ns, slow_ns, processes_ns;
+    int64_t id, facts_ns, processes_ns;
     struct gpu_facts facts;
     struct machine_health health;
-    struct gpu_sample slow; /* the last full one */
+    struct nvml_paced paced;
     struct nvml_detail detail;
     struct nvml_processes processes;
     nvml_list list;
@@ -40,7 +40,7 @@ struct nvml_worker {
     int fd;
     char sysfs[256];
     const char *sysfs_root; /* NULL: as source/pci.h chooses */
-    bool no_processes, is_open;
+    bool no_processes, is_fresh, is_open;
     enum reading_state state;
     int64_t looked_ns; /* when the library was opened, or the devices were looked for */
     struct nvml nvml;
@@ -128,6 +128,7 @@ static void look(struct nvml_worker *w, int64_t now)
     w->is_open = w->state == READING_KNOWN;
     if (!w->is_open)
         return;
+    w->nvml.is_fresh = w->is_fresh;
     driver_say(w->fd, &(struct driver_message){.kind = DRIVER_OPEN});
     find_gpus(w, pci, count);
 }
@@ -168,21 +169,6 @@ static void find_instances(const struct nvml *n, struct gpu *gpu)
         read_facts(n, instance->device, &instance->facts);
         gpu->instance_count++;
     }
-}
-
-/* What a light sample leaves out is as it was in the last full one. */
-static void read_sample(const struct nvml *n, struct gpu *gpu, int64_t now, struct gpu_sample *sample)
-{
-    bool full = !gpu->slow_ns || now - gpu->slow_ns >= slow_age;
-    nvml_sample(n, gpu->device, full ? NVML_FULL : NVML_LIGHT, sample);
-    if (full) {
-        gpu->slow = *sample;
-        gpu->slow_ns = now;
-        return;
-    }
-    for (const struct gpu_field *field = gpu_sample_fields; field->key; field++)
-        if (gpu_get(sample, field).state == READING_UNREAD)
-            *gpu_reading(sample, field) = gpu_get(&gpu->slow, field);
 }
 
 /* A lost GPU says so to every question. */
@@ -229,7 +215,7 @@ static uint32_t row_of(const struct gpu *gpu, uint32_t row, const struct nvml_li
 
 static void read_processes(const struct nvml_worker *w, struct gpu *gpu, int64_t now)
 {
-    if (w->no_processes || (gpu->processes_ns && now - gpu->processes_ns < processes_age))
+    if (w->no_processes || (!w->is_fresh && gpu->processes_ns && now - gpu->processes_ns < processes_age))
         return;
     gpu->listed = nvml_processes(&w->nvml, gpu->device, &gpu->processes, driver_unix_ns(), &gpu->list);
     gpu->processes_ns = now;
@@ -273,10 +259,11 @@ static uint32_t say_gpu(struct nvml_worker *w, struct gpu *gpu, int64_t now, uin
         gpu->facts_ns = now;
     }
     m.device.health = gpu->health;
-    read_sample(&w->nvml, gpu, now, &m.device.sample);
+    bool is_dear = nvml_sample_paced(&w->nvml, gpu->device, &gpu->paced, &m.device.sample);
     m.device.state = state_of(&m.device.sample);
     if (m.device.state == READING_KNOWN) {
-        nvml_detail(&w->nvml, gpu->device, &gpu->detail, &gpu->facts, &m.device.sample, &m.device.detail);
+        nvml_detail(&w->nvml, gpu->device, &gpu->detail, &gpu->facts, &m.device.sample, is_dear,
+                    &m.device.detail);
         read_processes(w, gpu, now);
         if (w->no_processes || gpu->listed != READING_KNOWN)
             m.device.detail.memory_unseen =
@@ -325,6 +312,7 @@ void machine_nvml_run(int fd, const void *context)
     struct nvml_worker *w = mem_zalloc(1, sizeof *w);
     w->fd = fd;
     w->no_processes = options->no_processes;
+    w->is_fresh = options->is_fresh;
     if (options->root[0]) {
         snprintf(w->sysfs, sizeof w->sysfs, "%s/sys", options->root);
         w->sysfs_root = w->sysfs;

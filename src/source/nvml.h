@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "model/gpu.h"
+#include "source/pace.h"
 
 typedef struct nvml_device_handle *nvml_device;
 
@@ -205,8 +206,9 @@ struct nvml_gpm_metrics {
 struct nvml {
     void *library;
     bool initialized;
-    char driver[80];              /* "580.159.04", "" unknown */
-    struct reading cuda;          /* 1000 × major + 10 × minor, of the driver */
+    bool is_fresh;       /* the caller's wish: every value is asked for each time, whatever it costs */
+    char driver[80];     /* "580.159.04", "" unknown */
+    struct reading cuda; /* 1000 × major + 10 × minor, of the driver */
     bool has_event_reason_fields; /* this driver numbers the thermal and brake counters as nvml_sample.c does
                                    */
     struct {
@@ -255,10 +257,21 @@ enum reading_state nvml_find_bus(const struct nvml *n, const char *bus, nvml_dev
 /* What it is: about 20 calls, of which some go to the device. */
 void nvml_facts(const struct nvml *n, nvml_device device, struct gpu_facts *facts);
 
-/* How it is. NVML_LIGHT leaves what hardly changes within seconds (limits, errors) unread: about 10 calls,
- * all answered by the driver, fit for 10 samples a second. */
+/* How it is: NVML_LIGHT, what the driver answers at once, some µs for each of about 15 calls; or NVML_FULL,
+ * also what hardly changes within seconds (limits, errors) and the counters for which it asks the GPU: 4 to
+ * 15 ms of CPU on an H200 (doc/measured/machine.md). What is not asked for is READING_UNREAD. */
 enum nvml_depth { NVML_LIGHT, NVML_FULL };
 void nvml_sample(const struct nvml *n, nvml_device device, enum nvml_depth depth, struct gpu_sample *sample);
+
+/* Of one device, over time. Zeroed: nothing seen yet. */
+struct nvml_paced {
+    struct pace slow, dear;
+    struct gpu_sample last;
+};
+/* The same, fit for 10 samples a second: what is dear to ask for is asked now and then, and keeps its last
+ * value in between. Returns whether the dear counters (energy, heat, power brake) are of now. */
+bool nvml_sample_paced(const struct nvml *n, nvml_device device, struct nvml_paced *paced,
+                       struct gpu_sample *sample);
 
 /* The value of a field as it came with its own code, whatever its type. */
 struct reading nvml_field_reading(const struct nvml_field *field);

@@ -122,9 +122,11 @@ static void read_levels(const struct nvml *n, nvml_device device, struct machine
     d->decoder = engine(n->call.decoder, device);
     d->jpeg = engine(n->call.jpeg, device);
     d->optical_flow = engine(n->call.optical_flow, device);
-    int code = NVML_ASK(n, fan, device, &fan);
-    d->fan = nvml_reading(code, fan);
-    code = NVML_ASK(n, memory_v2, device, &memory);
+    if (d->fan.state != READING_UNSUPPORTED) { /* to say so takes the driver long */
+        int code = NVML_ASK(n, fan, device, &fan);
+        d->fan = nvml_reading(code, fan);
+    }
+    int code = NVML_ASK(n, memory_v2, device, &memory);
     d->memory_reserved = nvml_told(code, (int64_t)memory.reserved, n->foreign.memory_v2);
     d->hotspot = reading_missing(READING_UNSUPPORTED);
 }
@@ -154,33 +156,48 @@ static void rate_clocks(struct nvml_detail *state, const struct gpu_sample *samp
     d->power_brake = share(held.power_brake, elapsed);
 }
 
-void nvml_detail(const struct nvml *n, nvml_device device, struct nvml_detail *state,
-                 const struct gpu_facts *facts, const struct gpu_sample *sample,
-                 struct machine_detail *detail)
+static void read_rates(const struct nvml *n, nvml_device device, struct nvml_detail *state,
+                       const struct gpu_facts *facts, const struct gpu_sample *sample, bool anew)
 {
-    struct machine_detail *d = &state->last;
-    int64_t now = sample->time_ns;
-    bool first = state->rated.time_ns == 0, backwards = now < state->rated.time_ns;
-    read_levels(n, device, d);
-    if (first || backwards || now - state->rated.time_ns >= NVML_RATE_PERIOD_NS) {
-        nvml_link_rate(n, device, facts, sample, first || backwards, &state->link, d);
-        gpm(n, device, state, now, d);
-        if (!first && !backwards)
-            rate_clocks(state, sample, d);
+    if (anew || pace_begin(&state->link_pace)) {
+        nvml_link_rate(n, device, facts, sample, anew, &state->link, &state->last);
+        pace_end(&state->link_pace, NVML_RATE_PERIOD_NS, n->is_fresh ? PACE_AT_ONCE : PACE_LINKS);
+    }
+    if (anew || pace_begin(&state->gpm_pace)) {
+        gpm(n, device, state, sample->time_ns, &state->last);
+        pace_end(&state->gpm_pace, NVML_RATE_PERIOD_NS, n->is_fresh ? PACE_AT_ONCE : PACE_SM);
+    }
+    if (anew || sample->time_ns - state->rated.time_ns >= NVML_RATE_PERIOD_NS) {
+        if (!anew)
+            rate_clocks(state, sample, &state->last);
         state->rated = *sample;
     }
-    if (first || backwards) {
-        state->energized = *sample;
-        read_health(n, device, d);
-    }
-    if (now - state->energized.time_ns >= NVML_ENERGY_PERIOD_NS) {
-        d->power_average =
-            per_second(reading_gain(state->energized.energy, sample->energy), now - state->energized.time_ns);
-        state->energized = *sample;
-        read_health(n, device, d);
-    }
-    gpu_check(d, machine_detail_fields);
-    *detail = *d;
+}
+
+static void read_energy(const struct nvml *n, nvml_device device, struct nvml_detail *state,
+                        const struct gpu_sample *sample, bool anew)
+{
+    int64_t elapsed = sample->time_ns - state->energized.time_ns;
+    if (!anew && elapsed < NVML_ENERGY_PERIOD_NS)
+        return;
+    if (!anew)
+        state->last.power_average =
+            per_second(reading_gain(state->energized.energy, sample->energy), elapsed);
+    state->energized = *sample;
+    read_health(n, device, &state->last);
+}
+
+void nvml_detail(const struct nvml *n, nvml_device device, struct nvml_detail *state,
+                 const struct gpu_facts *facts, const struct gpu_sample *sample, bool is_dear,
+                 struct machine_detail *detail)
+{
+    bool anew = state->rated.time_ns == 0 || sample->time_ns < state->rated.time_ns;
+    read_levels(n, device, &state->last);
+    read_rates(n, device, state, facts, sample, anew);
+    if (anew || is_dear)
+        read_energy(n, device, state, sample, anew);
+    gpu_check(&state->last, machine_detail_fields);
+    *detail = state->last;
 }
 
 void nvml_detail_release(const struct nvml *n, struct nvml_detail *state)

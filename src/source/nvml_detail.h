@@ -9,8 +9,9 @@
 #include "source/nvml_link.h"
 
 /* Rates are of what counters gained. They are kept until the next ones, which take at least
- * NVML_RATE_PERIOD_NS: NVIDIA asks for 100 ms between two GPM samples, and the energy counter moves in steps
- * of about that, so that its rate takes NVML_ENERGY_PERIOD_NS. */
+ * NVML_RATE_PERIOD_NS (NVIDIA asks for 100 ms between two GPM samples) and longer where the driver takes long
+ * to answer (source/pace.h). The energy counter moves in steps of about that, so that its rate takes
+ * NVML_ENERGY_PERIOD_NS. */
 #define NVML_RATE_PERIOD_NS   INT64_C(100000000)
 #define NVML_ENERGY_PERIOD_NS INT64_C(1000000000)
 
@@ -18,6 +19,7 @@
 struct nvml_detail {
     struct nvml_link link;
     struct gpu_sample rated, energized; /* where the current rates began */
+    struct pace link_pace, gpm_pace;
     struct gpu_series held;
     int gpm; /* 0: not asked, 1: there, -1: not there */
     enum reading_state gpm_why;
@@ -26,9 +28,9 @@ struct nvml_detail {
     struct machine_detail last;
 };
 
-/* sample: of just now. */
+/* sample: of just now; is_dear: as nvml_sample_paced() returned it. */
 void nvml_detail(const struct nvml *n, nvml_device device, struct nvml_detail *state,
-                 const struct gpu_facts *facts, const struct gpu_sample *sample,
+                 const struct gpu_facts *facts, const struct gpu_sample *sample, bool is_dear,
                  struct machine_detail *detail);
 void nvml_detail_release(const struct nvml *n, struct nvml_detail *state);
 

@@ -180,8 +180,10 @@ enum reading_state nvml_processes(const struct nvml *n, nvml_device device, stru
         add_list(n, device, n->call.graphics_processes, MACHINE_GRAPHICS, room, list);
     add_list(n, device, n->call.mps_processes, MACHINE_COMPUTE | MACHINE_MPS, room, list);
     free(room);
-    if (list->count)
+    if (list->count && pace_begin(&state->use_pace)) {
         update_use(n, device, state, now_ns);
+        pace_end(&state->use_pace, 0, n->is_fresh ? PACE_AT_ONCE : PACE_PROCESS_USE);
+    }
     vec_each (list, l) {
         apply_use(state, &l->process);
         if (n->foreign.compute_processes && reading_is_known(l->process.memory))

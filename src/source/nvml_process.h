@@ -24,6 +24,7 @@ struct nvml_processes {
     unsigned long long since_us; /* the newest sample of use that was seen */
     int64_t use_time_ns;
     VEC(struct nvml_use) use;
+    struct pace use_pace;
     enum reading_state use_why; /* KNOWN: use is what the driver sampled; who is not in it was idle */
 };
 

@@ -51,46 +51,68 @@ struct reading nvml_field_reading(const struct nvml_field *f)
     return nvml_reading(f->code, value);
 }
 
-/* All counters in one call of the driver; each has its own return code. */
-static void sample_fields(const struct nvml *n, nvml_device device, struct gpu_sample *s)
+struct wanted {
+    unsigned id;
+    struct reading *reading;
+};
+
+/* Several counters in one call of the driver; each has its own return code. */
+static void ask_fields(const struct nvml *n, nvml_device device, const struct wanted *wanted, int count)
 {
-    const struct {
-        unsigned id;
-        struct reading *reading;
-    } wanted[] = {
-        {FIELD_POWER_CAP_NS, &s->power_cap_time},
-        {FIELD_THERMAL_NS, &s->thermal_time},
-        {FIELD_SYNC_BOOST_NS, &s->sync_boost_time},
-        {FIELD_MEMORY_TEMPERATURE, &s->memory_temperature},
-        {FIELD_ENERGY_MJ, &s->energy},
-        {FIELD_SOFTWARE_THERMAL_NS, &s->software_thermal_time},
-        {FIELD_HARDWARE_THERMAL_NS, &s->hardware_thermal_time},
-        {FIELD_POWER_BRAKE_NS, &s->power_brake_time},
-    };
-    enum { ALL = sizeof wanted / sizeof *wanted, MOVED = 3 };
-    int count = n->has_event_reason_fields ? ALL : ALL - MOVED;
-    struct nvml_field fields[ALL] = {0};
+    enum { MOST = 8 };
+    struct nvml_field fields[MOST] = {0};
     for (int i = 0; i < count; i++)
         fields[i].id = wanted[i].id;
     int code = NVML_ASK(n, fields, device, count, fields);
-    for (int i = 0; i < ALL; i++)
-        *wanted[i].reading = code != NVML_OK ? reading_missing(nvml_state(code))
-                             : i < count     ? nvml_field_reading(&fields[i])
-                                             : reading_missing(READING_UNSUPPORTED);
+    for (int i = 0; i < count; i++)
+        *wanted[i].reading =
+            code == NVML_OK ? nvml_field_reading(&fields[i]) : reading_missing(nvml_state(code));
+}
+
+static void sample_fields(const struct nvml *n, nvml_device device, struct gpu_sample *s)
+{
+    const struct wanted wanted[] = {
+        {FIELD_POWER_CAP_NS, &s->power_cap_time},
+        {FIELD_SYNC_BOOST_NS, &s->sync_boost_time},
+        {FIELD_MEMORY_TEMPERATURE, &s->memory_temperature},
+        {FIELD_SOFTWARE_THERMAL_NS, &s->software_thermal_time},
+    };
+    enum { ALL = sizeof wanted / sizeof *wanted, MOVED = 1 };
+    s->software_thermal_time = reading_missing(READING_UNSUPPORTED);
+    ask_fields(n, device, wanted, n->has_event_reason_fields ? ALL : ALL - MOVED);
+}
+
+static void sample_dear_fields(const struct nvml *n, nvml_device device, struct gpu_sample *s)
+{
+    const struct wanted wanted[] = {
+        {FIELD_ENERGY_MJ, &s->energy},
+        {FIELD_THERMAL_NS, &s->thermal_time},
+        {FIELD_HARDWARE_THERMAL_NS, &s->hardware_thermal_time},
+        {FIELD_POWER_BRAKE_NS, &s->power_brake_time},
+    };
+    enum { ALL = sizeof wanted / sizeof *wanted, MOVED = 2 };
+    s->hardware_thermal_time = s->power_brake_time = reading_missing(READING_UNSUPPORTED);
+    ask_fields(n, device, wanted, n->has_event_reason_fields ? ALL : ALL - MOVED);
 }
 
 /* What older drivers have as calls of their own. */
 static void sample_older(const struct nvml *n, nvml_device device, struct gpu_sample *s)
 {
-    unsigned long long energy = 0;
     struct nvml_violation violation = {0};
-    if (s->energy.state == READING_UNSUPPORTED) {
-        int code = NVML_ASK(n, energy, device, &energy);
-        s->energy = nvml_reading(code, (int64_t)energy);
-    }
     if (s->power_cap_time.state == READING_UNSUPPORTED) {
         int code = NVML_ASK(n, violation, device, POLICY_POWER, &violation);
         s->power_cap_time = nvml_reading(code, (int64_t)violation.violation_ns);
+    }
+}
+
+static void sample_dear(const struct nvml *n, nvml_device device, struct gpu_sample *s)
+{
+    unsigned long long energy = 0;
+    struct nvml_violation violation = {0};
+    sample_dear_fields(n, device, s);
+    if (s->energy.state == READING_UNSUPPORTED) {
+        int code = NVML_ASK(n, energy, device, &energy);
+        s->energy = nvml_reading(code, (int64_t)energy);
     }
     if (s->thermal_time.state == READING_UNSUPPORTED) {
         int code = NVML_ASK(n, violation, device, POLICY_THERMAL, &violation);
@@ -141,22 +163,15 @@ static void sample_memory(const struct nvml *n, nvml_device device, struct gpu_s
     }
 }
 
-static void sample_link(const struct nvml *n, nvml_device device, struct gpu_sample *s)
-{
-    unsigned value = 0;
-    int code = NVML_ASK(n, pcie_generation, device, &value);
-    s->pcie_generation = nvml_reading(code, value);
-    code = NVML_ASK(n, pcie_width, device, &value);
-    s->pcie_width = nvml_reading(code, value);
-}
-
 static void sample_slow(const struct nvml *n, nvml_device device, struct gpu_sample *s)
 {
     enum { STATE_UNKNOWN = 32 };
-    unsigned limit = 0, correctable = 0, uncorrectable = 0, pending = 0, failed = 0;
+    unsigned width = 0, limit = 0, correctable = 0, uncorrectable = 0, pending = 0, failed = 0;
     int state = STATE_UNKNOWN;
     unsigned long long errors = 0;
-    int code = NVML_ASK(n, power_limit, device, &limit);
+    int code = NVML_ASK(n, pcie_width, device, &width);
+    s->pcie_width = nvml_reading(code, width);
+    code = NVML_ASK(n, power_limit, device, &limit);
     s->power_limit = nvml_reading(code, limit);
     code = NVML_ASK(n, performance_state, device, &state);
     s->performance_state = code == NVML_OK && state >= STATE_UNKNOWN ? reading_missing(READING_UNSUPPORTED)
@@ -169,16 +184,48 @@ static void sample_slow(const struct nvml *n, nvml_device device, struct gpu_sam
     s->remap_failed = nvml_reading(code, failed);
 }
 
-void nvml_sample(const struct nvml *n, nvml_device device, enum nvml_depth depth, struct gpu_sample *s)
+static void sample_light(const struct nvml *n, nvml_device device, struct gpu_sample *s)
 {
+    unsigned generation = 0;
     *s = (struct gpu_sample){.time_ns = clock_ns(CLOCK_REALTIME)};
     sample_fields(n, device, s); /* first: what is counted over time belongs to the moment */
     sample_older(n, device, s);
     sample_clocks(n, device, s);
     sample_power(n, device, s);
     sample_memory(n, device, s);
-    sample_link(n, device, s);
-    if (depth == NVML_FULL)
+    int code = NVML_ASK(n, pcie_generation, device, &generation);
+    s->pcie_generation = nvml_reading(code, generation);
+}
+
+void nvml_sample(const struct nvml *n, nvml_device device, enum nvml_depth depth, struct gpu_sample *s)
+{
+    sample_light(n, device, s);
+    if (depth == NVML_FULL) {
+        sample_dear(n, device, s);
         sample_slow(n, device, s);
+    }
     gpu_check(s, gpu_sample_fields);
+}
+
+bool nvml_sample_paced(const struct nvml *n, nvml_device device, struct nvml_paced *paced,
+                       struct gpu_sample *s)
+{
+    const int64_t period = 950000000;
+    enum pace_share share = n->is_fresh ? PACE_AT_ONCE : PACE_COUNTERS;
+    sample_light(n, device, s);
+    bool dear = pace_begin(&paced->dear);
+    if (dear) {
+        sample_dear(n, device, s);
+        pace_end(&paced->dear, n->is_fresh ? 0 : period, share);
+    }
+    if (pace_begin(&paced->slow)) {
+        sample_slow(n, device, s);
+        pace_end(&paced->slow, n->is_fresh ? 0 : period, share);
+    }
+    gpu_check(s, gpu_sample_fields);
+    for (const struct gpu_field *field = gpu_sample_fields; field->key; field++)
+        if (gpu_get(s, field).state == READING_UNREAD)
+            *gpu_reading(s, field) = gpu_get(&paced->last, field);
+    paced->last = *s;
+    return dear;
 }

@@ -14,6 +14,7 @@
  * FAKE_NVML_PROCESSES=PID:MIB:SM,…             on the first GPU (default: none); SM in percent, - no sample
  * FAKE_NVML_XIDS=FILE                          a code a line: added lines are events of the first GPU
  * FAKE_NVML_FIELDS=ID=N,ID=+N,ID.SCOPE=N,…     values of fields; +N grows by N with each question
+ * FAKE_NVML_DEAR=ID:US                         a question with that field takes so long on a CPU
  * FAKE_NVML_VIRTUAL=N                          nvmlGpuVirtualizationMode_t (default: 0)
  * FAKE_NVML_MPS                                those processes are clients of MPS
  * FAKE_NVML_FABRIC=N                           state of the NVLink fabric (default: 0, there is none)
@@ -236,8 +237,22 @@ static bool chosen_field(struct nvml_field *f)
 
 CALL(nvmlDeviceGetVirtualizationMode, (DEVICE, int *mode), true,
      UNUSED *mode = (int)setting("FAKE_NVML_VIRTUAL", 0);)
+/* Counters of time grow by the question with their first one in it; one of it is asked once a sample. */
+static void begin_fields(const struct nvml_field *fields, int count)
+{
+    const char *dear = getenv("FAKE_NVML_DEAR"), *us = dear ? strchr(dear, ':') : NULL;
+    for (int i = 0; i < count; i++) {
+        samples += fields[i].id == 74;
+        if (!us || fields[i].id != (unsigned)strtoul(dear, NULL, 10))
+            continue;
+        int64_t end = clock_ns(CLOCK_THREAD_CPUTIME_ID) + strtol(us + 1, NULL, 10) * 1000;
+        while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < end)
+            ;
+    }
+}
+
 CALL(nvmlDeviceGetFieldValues, (DEVICE, int count, struct nvml_field *fields), true, {
-    UNUSED samples++;
+    UNUSED begin_fields(fields, count);
     for (int i = 0; i < count; i++) {
         struct nvml_field *f = &fields[i];
         f->type = 3;

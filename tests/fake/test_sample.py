@@ -66,6 +66,17 @@ class Sample(unittest.TestCase):
             self.assertIsNone(device[key])
             self.assertEqual(device[key + "_why"], why, key)
 
+    def questions_after_the_first_sample(self, *arguments, **extra):
+        """The energy counter, in mJ, grows by one with each question."""
+        samples = self.sample("-n", "4", *arguments, FAKE_NVML_FIELDS="83=+1", **extra)
+        return round((samples[-1]["devices"][0]["energy_joules"] - samples[0]["devices"][0]["energy_joules"]) * 1000)
+
+    def test_what_is_dear_to_ask_for_is_asked_now_and_then(self):
+        dear = {"FAKE_NVML_DEAR": "83:100000"}
+        self.assertGreaterEqual(self.questions_after_the_first_sample("-i", "1s"), 2)
+        self.assertLessEqual(self.questions_after_the_first_sample("-i", "1s", **dear), 1)
+        self.assertGreaterEqual(self.questions_after_the_first_sample("-i", "200ms", "--fresh", **dear), 2)
+
     def test_an_old_driver_is_enough(self):
         device = self.sample(WARPLIGHT_NVML=NVML_OLD)["devices"][0]
         self.assertEqual(device["sm_clock_hz"], 1500000000)

@@ -115,7 +115,8 @@ def kernels(name, options, program):
 
 
 def key_of(kernel):
-    return kernel["name"], tuple(kernel["grid"] or ()), tuple(kernel["block"] or ())
+    """Demanglers spell parameters differently: names are compared without them."""
+    return kernel["name"].split("(")[0], tuple(kernel["grid"] or ()), tuple(kernel["block"] or ())
 
 
 def script(name, text):
