@@ -33,6 +33,7 @@ void setup_diagnose(struct diagnosis *d, const struct setup *s)
         setup_check_sharing(d, s);
     }
     setup_check_program(d, s);
+    setup_check_code(d, s);
     setup_check_health(d, s);
     setup_check_measuring(d, s);
 }

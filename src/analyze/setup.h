@@ -10,5 +10,7 @@
 /* Adds a check for each question that the setup answers or leaves open; those that do not apply are left
  * out. */
 void setup_diagnose(struct diagnosis *d, const struct setup *s);
+/* Whether no further code of the file can change the answer, as the GPUs stand. */
+bool setup_image_is_settled(const struct setup *s, const struct setup_image *image);
 
 #endif

@@ -10,6 +10,7 @@ void setup_check_driver(struct diagnosis *d, const struct setup *s);    /* modul
 void setup_check_sharing(struct diagnosis *d, const struct setup *s);   /* containers, MIG, slices, fabric */
 void setup_check_container(struct diagnosis *d, const struct setup *s); /* of sharing */
 void setup_check_program(struct diagnosis *d, const struct setup *s);   /* visibility, versions, limits */
+void setup_check_code(struct diagnosis *d, const struct setup *s);      /* does it run on these GPUs? */
 void setup_check_health(struct diagnosis *d, const struct setup *s);    /* what the driver says of the GPUs */
 void setup_check_measuring(struct diagnosis *d, const struct setup *s);
 

@@ -1,10 +1,9 @@
-/* The program: which GPUs it gets, whether its CUDA fits the driver and its code the GPU, and its limits. */
+/* The program: which GPUs it gets, whether its CUDA fits the driver, and its limits. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/codes.h"
 #include "analyze/setup_checks.h"
 #include "analyze/visible.h"
 #include "know/know.h"
@@ -211,88 +210,6 @@ static void check_torch(struct diagnosis *d, const struct setup *s)
     diagnosis_evidence(d, check, s->torch_path, s->torch);
 }
 
-/* ---- GPU code ------------------------------------------------------------------------------------------ */
-
-static void list_architectures(struct str *text, const struct setup_image *image)
-{
-    vec_each (&image->codes, code)
-        str_addf(text, "%s%s%d%s", text->len ? " " : "", code->is_ptx ? "compute_" : "sm_", code->sm,
-                 code->is_specific ? "a"
-                 : code->is_family ? "f"
-                                   : "");
-}
-
-static enum code_fit best_fit(const struct setup_image *image, int32_t cc)
-{
-    enum code_fit best = FIT_NO;
-    enum code_reason reason;
-    vec_each (&image->codes, code) {
-        enum code_fit fit = code_fit(code, cc, &reason);
-        if (fit == FIT_RUNS || (fit == FIT_COMPILES && best == FIT_NO))
-            best = fit;
-    }
-    return best;
-}
-
-static enum code_fit fit_of(const struct setup_image *image, int32_t cc)
-{
-    return image->codes.count ? best_fit(image, cc) : FIT_NOT_ASKED;
-}
-
-/* One check of all files that fit in the same way; its title names the first. */
-static void check_images(struct diagnosis *d, const struct setup *s, const struct machine_device *device,
-                         enum code_fit wanted)
-{
-    int32_t cc = (int32_t)device->facts.compute_capability.value;
-    struct check *check = NULL;
-    struct str text = {0};
-    vec_each (&s->images, image) {
-        const char *slash = strrchr(image->path, '/'), *name = slash ? slash + 1 : image->path;
-        if (fit_of(image, cc) != wanted)
-            continue;
-        if (!check && wanted == FIT_NO) {
-            check = diagnosis_check(d, "program-architecture", CHECK_FAIL, 0.9);
-            check->title = diagnosis_words(d, N_("%s holds no code for this GPU (sm_%d)"), name, (int)cc);
-            check->meaning = diagnosis_words(
-                d, N_("Its kernels fail with \"no kernel image is available for execution on the device\"."));
-        } else if (!check && wanted == FIT_COMPILES) {
-            check = diagnosis_check(d, "program-architecture", CHECK_WARN, 0.9);
-            check->title = diagnosis_words(d, N_("%s is compiled anew for this GPU (sm_%d) by the driver"),
-                                           name, (int)cc);
-            check->meaning =
-                diagnosis_words(d, N_("It holds PTX only: the first start takes long, and kernels "
-                                      "may be slower."));
-        } else if (!check) {
-            check = diagnosis_check(d, "program-architecture", CHECK_OK, 0.95);
-            check->title = diagnosis_words(d, N_("%s holds code for this GPU (sm_%d)"), name, (int)cc);
-        }
-        if (wanted != FIT_RUNS)
-            check->action =
-                diagnosis_words(d, N_("install a build of it for sm_%d, or compile it for that"), (int)cc);
-        str_cut(&text, 0);
-        list_architectures(&text, image);
-        diagnosis_evidence(d, check, image->path, str_text(&text));
-    }
-    str_release(&text);
-}
-
-/* Once for each kind of GPU. */
-static void check_architectures(struct diagnosis *d, const struct setup *s)
-{
-    for (size_t i = 0; i < s->sample.devices.count; i++) {
-        const struct machine_device *device = &s->sample.devices.at[i];
-        struct reading cc = device->facts.compute_capability;
-        bool seen = !reading_is_known(cc) || device->vendor != VENDOR_NVIDIA;
-        for (size_t j = 0; j < i; j++)
-            seen |= s->sample.devices.at[j].facts.compute_capability.value == cc.value;
-        if (seen)
-            continue;
-        check_images(d, s, device, FIT_NO);
-        check_images(d, s, device, FIT_COMPILES);
-        check_images(d, s, device, FIT_RUNS);
-    }
-}
-
 /* ---- limits -------------------------------------------------------------------------------------------- */
 
 /* Sizes that the system gives in bytes are whole MiB, or small. */
@@ -375,7 +292,6 @@ void setup_check_program(struct diagnosis *d, const struct setup *s)
     else if (!s->pid)
         check_cuda(d, s, "toolkit-cuda", "nvcc", s->toolkit_path, s->toolkit);
     check_torch(d, s);
-    check_architectures(d, s);
     check_limits(d, s);
     list_limits(d, s);
 }

@@ -41,24 +41,32 @@ static void add_program(struct setup *s, const char *program)
         list += length + (list[length] == ':');
     }
     if (found)
-        vec_new(&s->images)->path = setup_text(s, str_text(&path));
+        *vec_new(&s->images) = (struct setup_image){.path = setup_text(s, str_text(&path)), .is_main = true};
     else
         s->process_error = ENOENT;
     str_release(&path);
 }
 
+static void read_image(const struct setup *s, struct setup_image *image, const char *path)
+{
+    struct images images;
+    struct kernel_code code;
+    bool more = images_open(&images, path);
+    while (more && !setup_image_is_settled(s, image) && (more = images_next(&images, &code)))
+        vec_push(&image->codes, code);
+    image->is_whole = !more && !images.is_cut;
+    image->later_sm = images.later_sm;
+    images_close(&images);
+}
+
 /* Of files of a recorded tree the paths are as they were on its machine. */
 static void read_images(struct setup *s)
 {
-    enum { MOST = 64 };
-    struct kernel_code codes[MOST];
     struct str path = {0};
     vec_each (&s->images, image) {
         str_cut(&path, 0);
         str_addf(&path, "%s%s", s->root, image->path);
-        size_t count = images_read(str_text(&path), codes, MOST);
-        for (size_t i = 0; i < count; i++)
-            vec_push(&image->codes, codes[i]);
+        read_image(s, image, str_text(&path));
     }
     str_release(&path);
 }
@@ -107,8 +115,8 @@ void doctor_live(struct diagnosis *d, struct logbook *book, int64_t pid, const c
     setup_read(&s, &(struct setup_question){.pid = pid, .program = program});
     if (program)
         add_program(&s, program);
-    read_images(&s);
     ask_drivers(&s);
+    read_images(&s); /* as far as the GPUs that are there make it a question */
     read_kernel_log(&s, book);
     setup_diagnose(d, &s);
     setup_release(&s);

@@ -58,9 +58,13 @@ struct setup_owner { /* a process that has a device file of a GPU open */
     const char *name, *node;
 };
 
-/* A file with GPU code that the program maps or would load; codes: one of each architecture and kind. */
+/* A file with GPU code that the program maps or would load. codes: one of each architecture and kind, as far
+ * as the file was read. */
 struct setup_image {
     const char *path;
+    bool is_main;                  /* the program itself, or the framework whose kernels it is made of */
+    bool is_whole;                 /* all of the file's code was seen */
+    int32_t later_sm;              /* see struct images */
     VEC(struct kernel_code) codes; /* only sm, is_ptx, is_specific and is_family are filled */
 };
 

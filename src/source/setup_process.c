@@ -155,16 +155,17 @@ static bool may_hold_code(const char *path)
     return strncmp(path, "/lib", 4) != 0 && strncmp(path, "/usr/lib", 8) != 0;
 }
 
-static void add_image(struct setup *s, const char *path)
+static void add_image(struct setup *s, const char *path, bool is_main)
 {
     vec_each (&s->images, image)
         if (strcmp(image->path, path) == 0)
             return;
     if (s->images.count < MOST_IMAGES)
-        vec_new(&s->images)->path = arena_text(&s->arena, path, strlen(path));
+        *vec_new(&s->images) =
+            (struct setup_image){.path = arena_text(&s->arena, path, strlen(path)), .is_main = is_main};
 }
 
-static void take_mapped(struct setup *s, const char *path)
+static void take_mapped(struct setup *s, const char *path, const char *program)
 {
     static const char *const names[] = {"libcuda.so",       "libnvidia-ml.so", "libcudart.so", "libcupti.so",
                                         "libtorch_cuda.so", "libvgpu.so",      "libnvshare.so"};
@@ -178,14 +179,17 @@ static void take_mapped(struct setup *s, const char *path)
         *library = (struct setup_library){names[i], setup_visible(s, path, strlen(path)),
                                           setup_visible(s, version, strlen(version)), true};
     }
-    if (may_hold_code(path))
-        add_image(s, path);
+    /* PyTorch's own kernels are in one library, of which every program makes use. */
+    bool is_main = strcmp(name, program) == 0 || strncmp(name, "libtorch_cuda.so", 16) == 0;
+    if (is_main || may_hold_code(path))
+        add_image(s, path, is_main);
 }
 
 static void read_maps(struct setup *s)
 {
     struct str text = {0};
     int error = read_of(s, &text, "maps");
+    const char *program = setup_link_name(s, "/proc/%lld/exe", (long long)s->pid);
     if (error)
         s->process_error = error;
     for (char *line = text.len ? text.ptr : NULL; line && *line;) {
@@ -194,7 +198,7 @@ static void read_maps(struct setup *s)
         line[length] = '\0';
         char *path = strchr(line, '/');
         if (path)
-            take_mapped(s, path);
+            take_mapped(s, path, program);
         line += length + more;
     }
     str_release(&text);

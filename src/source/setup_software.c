@@ -102,7 +102,8 @@ static bool read_torch(struct setup *s, const char *packages)
         s->torch_path = setup_visible(s, path, strlen(path));
         snprintf(path, sizeof path, "%s/torch/lib/libtorch_cuda.so", packages);
         if (s->images.count == 0 && setup_exists(s, "%s", path))
-            vec_new(&s->images)->path = setup_visible(s, path, strlen(path));
+            *vec_new(&s->images) =
+                (struct setup_image){.path = setup_visible(s, path, strlen(path)), .is_main = true};
     }
     str_release(&text);
     return found;

@@ -78,9 +78,8 @@ static void read_entry(struct code_reader *reader, const struct fatbin_entry *en
         cubin_read(reader, code, &origin);
 }
 
-static void read_fatbin(struct code_reader *reader, struct bytes data, const struct code_origin *origin)
+static void read_fatbin(struct code_reader *reader, struct fatbin_walk walk, const struct code_origin *origin)
 {
-    struct fatbin_walk walk = {.data = data};
     struct fatbin_entry entry;
     while (fatbin_next(&walk, &entry))
         read_entry(reader, &entry, origin);
@@ -101,10 +100,10 @@ static void read_elf(struct code_reader *reader, struct bytes file, const struct
     } else {
         for (uint32_t i = 0; i < elf.section_count; i++) {
             const struct elf_section *section = &elf.sections[i];
-            if (strcmp(section->name, ".nv_fatbin") == 0 || strcmp(section->name, "__nv_relfatbin") == 0)
-                read_fatbin(reader, section->data, origin);
-            else if (strcmp(section->name, ".hip_fatbin") == 0)
+            if (strcmp(section->name, ".hip_fatbin") == 0)
                 repair(reader, N_("code for AMD GPUs was passed over"), 1);
+            else if (fatbin_place(section) != FATBIN_NOWHERE)
+                read_fatbin(reader, fatbin_walk_section(&elf, section), origin);
         }
     }
     elf_close(&elf);
@@ -151,7 +150,7 @@ static void read_bytes(struct code_reader *reader, struct bytes file, const stru
     if (elf_is(file))
         read_elf(reader, file, origin);
     else if (fatbin_is(file))
-        read_fatbin(reader, file, origin);
+        read_fatbin(reader, (struct fatbin_walk){.data = file}, origin);
     else if (is_archive(file))
         read_archive(reader, file, origin, depth);
     else

@@ -10,10 +10,13 @@
 enum {
     ELF_RELOCATABLE = 1, /* elf.type */
     ELF_MACHINE_CUDA = 190,
-    ELF_SYMTAB = 2, /* elf_section.type */
+    ELF_PROGBITS = 1, /* elf_section.type */
+    ELF_SYMTAB = 2,
     ELF_RELA = 4,
     ELF_NOBITS = 8,
     ELF_REL = 9,
+    ELF_ALLOC = 2, /* elf_section.flags */
+    ELF_EXECUTABLE = 4,
     ELF_FUNCTION = 2, /* elf_symbol.type */
 };
 

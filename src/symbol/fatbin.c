@@ -9,6 +9,7 @@
 
 enum {
     CONTAINER_HEADER = 16,
+    VERSION = 1,
     ENTRY_HEADER = 64, /* at least */
     ALIGNMENT = 8,
     FLAG_LZ4 = 0x2000,
@@ -27,6 +28,16 @@ bool fatbin_is(struct bytes data)
     return bytes_start_with(data, magic, sizeof magic) && data.size >= CONTAINER_HEADER;
 }
 
+/* Whether what looks like a container is one for sure: data may hold its magic by chance, or on purpose, as
+ * tools that look for it do. */
+static bool is_container(struct bytes data, uint64_t at, uint64_t header, uint64_t size)
+{
+    uint64_t first = at + header;
+    return bytes_u16(data, at + 4) == VERSION && header == CONTAINER_HEADER && size >= ENTRY_HEADER &&
+           bytes_have(data, first, size) && bytes_u16(data, first) != 0 &&
+           bytes_u32(data, first + 4) >= ENTRY_HEADER && bytes_u32(data, first + 4) <= size;
+}
+
 /* Containers start at multiples of 8, usually where the last one ended. */
 static bool next_container(struct fatbin_walk *walk)
 {
@@ -36,7 +47,8 @@ static bool next_container(struct fatbin_walk *walk)
             continue;
         uint64_t header = bytes_u16(walk->data, at + 6);
         uint64_t size = bytes_u64(walk->data, at + 8);
-        if (header < CONTAINER_HEADER || !bytes_have(walk->data, at, header))
+        if (header < CONTAINER_HEADER || !bytes_have(walk->data, at, header) ||
+            (walk->is_search && !is_container(walk->data, at, header, size)))
             continue;
         walk->at = at + header;
         bool whole = bytes_have(walk->data, walk->at, size);
@@ -89,6 +101,25 @@ bool fatbin_next(struct fatbin_walk *walk, struct fatbin_entry *entry)
         walk->damaged++;
         walk->at = walk->end;
     }
+}
+
+enum fatbin_place fatbin_place(const struct elf_section *section)
+{
+    if (strcmp(section->name, ".nv_fatbin") == 0 || strcmp(section->name, "__nv_relfatbin") == 0)
+        return FATBIN_SECTION;
+    bool is_data =
+        section->type == ELF_PROGBITS && (section->flags & (ELF_ALLOC | ELF_EXECUTABLE)) == ELF_ALLOC;
+    return is_data ? FATBIN_DATA : FATBIN_NOWHERE;
+}
+
+struct fatbin_walk fatbin_walk_section(const struct elf *elf, const struct elf_section *section)
+{
+    /* Containers are aligned in memory, and so in the file; a section of data may begin in between. */
+    bool is_search = fatbin_place(section) == FATBIN_DATA;
+    uint64_t start = section->data.at ? (uint64_t)(section->data.at - elf->file.at) : 0;
+    uint64_t skip = is_search ? (ALIGNMENT - start % ALIGNMENT) % ALIGNMENT : 0;
+    return (struct fatbin_walk){.data = bytes_up_to(section->data, skip, section->data.size),
+                                .is_search = is_search};
 }
 
 bool fatbin_unpack(struct fatbin_buffer *buffer, const struct fatbin_entry *entry, struct bytes *out,

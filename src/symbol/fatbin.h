@@ -4,7 +4,7 @@
 #define WARPLIGHT_SYMBOL_FATBIN_H
 
 #include "base/str.h"
-#include "symbol/bytes.h"
+#include "symbol/elf.h"
 
 enum fatbin_kind {
     FATBIN_PTX = 1,
@@ -27,13 +27,21 @@ struct fatbin_entry {
 /* A walk over the entries of all containers in data, which may have other bytes between them. */
 struct fatbin_walk {
     struct bytes data;
+    bool is_search;   /* data is of anything: only whole containers of a known layout are taken for one */
     uint64_t at, end; /* next entry and the end of its container; at == end: look for the next container */
     uint64_t damaged; /* containers that end before their last entry does */
 };
 
-/* Zeroed except data before the first call. */
+/* Zeroed except data and is_search before the first call. */
 bool fatbin_next(struct fatbin_walk *walk, struct fatbin_entry *entry);
 bool fatbin_is(struct bytes data);
+
+/* Where a program or library has fatbins: in nvcc's own sections, and in data, from where libraries load
+ * code by themselves (cuFFT). */
+enum fatbin_place { FATBIN_NOWHERE, FATBIN_SECTION, FATBIN_DATA };
+enum fatbin_place fatbin_place(const struct elf_section *section);
+/* The walk over a section. */
+struct fatbin_walk fatbin_walk_section(const struct elf *elf, const struct elf_section *section);
 
 struct ZSTD_DCtx_s;
 /* Memory that decompression uses again and again. Zeroed is valid. */

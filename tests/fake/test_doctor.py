@@ -209,12 +209,41 @@ class Doctor(unittest.TestCase):
         for name in ("app", "extension.so"):  # sm_75 and PTX of compute_120
             shutil.copy(os.path.join(MACHINES, "../code/plain.o"), self.root + "/opt/" + name)
         self.write("/proc/4711/environ", "PATH=/usr/bin\0")
-        self.write("/proc/4711/maps", "7f0000000000-7f0000001000 r-xp 00000000 08:01 1 /opt/extension.so\n"
+        self.write("/proc/4711/maps", "7f0000000000-7f0000001000 r-xp 00000000 08:01 1 /opt/app\n"
+                                      "7f0000000000-7f0000001000 r-xp 00000000 08:01 1 /opt/extension.so\n"
                                       "7f0000002000-7f0000003000 r--p 00001000 08:01 1 /opt/extension.so\n")
-        for arguments in (("--", "/opt/app"), ("--pid", "4711")):
+
+        def code(*arguments):
             out = json.loads(self.run_it("--format", "json", *arguments, WARPLIGHT_NVML=NVML).stdout)
-            evidence = [check["evidence"] for check in out["checks"] if check["id"] == "program-architecture"]
-            self.assertEqual([[row["text"] for row in rows] for rows in evidence], [["sm_75 compute_120"]], arguments)
+            return [(check["status"], [row["where"] + ": " + row["text"] for row in check["evidence"]])
+                    for check in out["checks"] if check["id"] == "program-architecture"]
+
+        app, extension = (f"/opt/{name}: sm_75 compute_120" for name in ("app", "extension.so"))
+        self.assertEqual(code("--", "/opt/app"), [("fail", [app])])
+        self.assertEqual(code("--pid", "4711"), [("fail", [extension])])
+        os.symlink("/opt/app", self.root + "/proc/4711/exe")
+        self.assertEqual(code("--pid", "4711"), [("fail", [app]), ("fail", [extension])])
+
+    def test_code_is_read_until_the_answer_is_sure(self):
+        self.fake_gpu()
+        os.makedirs(self.root + "/opt")
+        with open(os.path.join(MACHINES, "../code/plain.o"), "rb") as file:
+            code = file.read()
+        with open(self.root + "/opt/torn.so", "wb") as file:  # the second entry is of a kind that nobody knows
+            at = code.index(b"\x50\xed\x55\xba")
+            second = at + 16 + 64
+            while code[second:second + 4] != b"\x01\x00\x01\x01":
+                second += 8
+            file.write(code[:second] + b"\x63" + code[second + 1:])
+        self.write("/proc/4711/environ", "PATH=/usr/bin\0")
+        self.write("/proc/4711/maps", "7f0000000000-7f0000001000 r-xp 00000000 08:01 1 /opt/torn.so\n")
+        for asleep in (False, True):
+            if asleep:
+                shutil.rmtree(self.root + GPU)
+                self.fake_gpu("suspended")
+            found = self.checks("--pid", "4711", WARPLIGHT_NVML=NVML)
+            # Of a GPU that sleeps nobody knows what it runs.
+            self.assertEqual(found.get("program-architecture", "none"), "none" if asleep else "unknown")
 
     def test_what_does_not_go_together_is_refused(self):
         self.assertEqual(self.run_it("--pid", "1", "dmesg.txt").returncode, 2)

@@ -2,6 +2,7 @@
 #include "analyze/codes.h"
 #include "fuzz.h"
 #include "symbol/binary.h"
+#include "symbol/images.h"
 
 static void check_places(const struct run *run)
 {
@@ -15,6 +16,17 @@ static void check_places(const struct run *run)
         FUZZ_CHECK(run->place_counters.place[i] < places->count);
 }
 
+static void check_images(const uint8_t *data, size_t size)
+{
+    struct images images;
+    struct kernel_code code;
+    size_t count = 0;
+    if (images_open_memory(&images, data, size))
+        for (; images_next(&images, &code); count++)
+            FUZZ_CHECK(code.sm > 0 && count < IMAGES_MAX);
+    images_close(&images);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct run run;
@@ -22,6 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int rc = binary_read_memory(&run, "fuzz", data, size, NULL);
     FUZZ_CHECK((rc == 0) == binary_is(data, size));
     check_places(&run);
+    check_images(data, size);
     struct report report = {0};
     codes_build(&report, &run, &(struct code_options){.cc = 90, .block = UNKNOWN, .shared = UNKNOWN});
     FUZZ_CHECK(report.codes.count <= run.codes.count);

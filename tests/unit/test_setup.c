@@ -179,7 +179,15 @@ static struct machine_device *add_device(struct setup *s)
     return device;
 }
 
-static void code_is_judged_by_the_gpu_that_is_there(void **state)
+static struct setup_image *add_image(struct setup *s, const char *path, struct kernel_code code)
+{
+    struct setup_image *image = vec_new(&s->images);
+    *image = (struct setup_image){.path = path, .is_whole = true};
+    vec_push(&image->codes, code);
+    return image;
+}
+
+static void code_of_the_program_is_judged_by_the_gpu_that_is_there(void **state)
 {
     (void)state;
     static const struct {
@@ -195,12 +203,46 @@ static void code_is_judged_by_the_gpu_that_is_there(void **state)
         struct setup s;
         start(&s);
         add_device(&s);
-        struct setup_image *image = vec_new(&s.images);
-        image->path = "/x/libtorch_cuda.so";
-        vec_push(&image->codes, cases[i].code);
+        add_image(&s, "/x/libtorch_cuda.so", cases[i].code)->is_main = true;
         assert_int_equal(status_of(&s, "program-architecture"), cases[i].status);
         setup_release(&s);
     }
+}
+
+static void a_library_for_other_gpus_fails_only_where_nothing_else_fits(void **state)
+{
+    (void)state;
+    struct setup s;
+    start(&s);
+    add_device(&s);
+    add_image(&s, "/x/extension.so", (struct kernel_code){.sm = 90});
+    assert_int_equal(status_of(&s, "program-architecture"), CHECK_FAIL);
+    add_image(&s, "/x/libtorch_cuda.so", (struct kernel_code){.sm = 120})->is_main = true;
+    assert_int_equal(status_of(&s, "program-architecture"), CHECK_WARN);
+    s.images.at[0].is_whole = false; /* the code for this GPU may be in what was not seen */
+    assert_int_equal(status_of(&s, "program-architecture"), CHECK_UNKNOWN);
+    s.images.at[0].later_sm = 90; /* compiled as the program runs */
+    assert_int_equal(status_of(&s, "program-architecture"), CHECK_OK);
+    s.images.at[0].later_sm = 121;
+    assert_int_equal(status_of(&s, "program-architecture"), CHECK_UNKNOWN);
+    setup_release(&s);
+}
+
+static void ptx_of_the_vendors_libraries_is_fine(void **state)
+{
+    (void)state;
+    struct setup s;
+    start(&s);
+    add_device(&s);
+    add_image(&s, "/x/libcufile.so.0", (struct kernel_code){.sm = 86, .is_ptx = 1});
+    assert_int_equal(status_of(&s, "program-architecture"), CHECK_OK);
+    assert_true(setup_image_is_settled(&s, &s.images.at[0]));
+    s.images.at[0].path = "/x/extension.so";
+    assert_int_equal(status_of(&s, "program-architecture"), CHECK_WARN);
+    assert_false(setup_image_is_settled(&s, &s.images.at[0]));
+    s.sample.devices.count = 0; /* nobody asks */
+    assert_true(setup_image_is_settled(&s, &s.images.at[0]));
+    setup_release(&s);
 }
 
 static void what_the_driver_says_is_judged(void **state)
@@ -293,7 +335,9 @@ int main(void)
         cmocka_unit_test(a_device_file_that_may_not_be_opened_fails_whatever_forbids_it),
         cmocka_unit_test(two_kinds_of_gpus_have_no_sure_order_but_on_the_bus),
         cmocka_unit_test(cuda_of_a_later_major_version_fails_and_of_a_later_minor_one_warns),
-        cmocka_unit_test(code_is_judged_by_the_gpu_that_is_there),
+        cmocka_unit_test(code_of_the_program_is_judged_by_the_gpu_that_is_there),
+        cmocka_unit_test(a_library_for_other_gpus_fails_only_where_nothing_else_fits),
+        cmocka_unit_test(ptx_of_the_vendors_libraries_is_fine),
         cmocka_unit_test(what_the_driver_says_is_judged),
         cmocka_unit_test(a_link_is_judged_under_load_only_and_against_its_slot),
         cmocka_unit_test(an_exclusive_gpu_fails_only_while_somebody_else_has_it),
