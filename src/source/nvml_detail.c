@@ -167,7 +167,7 @@ static void read_rates(const struct nvml *n, nvml_device device, struct nvml_det
         gpm(n, device, state, sample->time_ns, &state->last);
         pace_end(&state->gpm_pace, NVML_RATE_PERIOD_NS, n->is_fresh ? PACE_AT_ONCE : PACE_SM);
     }
-    if (anew || sample->time_ns - state->rated.time_ns >= NVML_RATE_PERIOD_NS) {
+    if (anew || sample->time_ns - state->rated.time_ns >= NVML_STEPS_PERIOD_NS) {
         if (!anew)
             rate_clocks(state, sample, &state->last);
         state->rated = *sample;
@@ -178,7 +178,7 @@ static void read_energy(const struct nvml *n, nvml_device device, struct nvml_de
                         const struct gpu_sample *sample, bool anew)
 {
     int64_t elapsed = sample->time_ns - state->energized.time_ns;
-    if (!anew && elapsed < NVML_ENERGY_PERIOD_NS)
+    if (!anew && elapsed < NVML_STEPS_PERIOD_NS)
         return;
     if (!anew)
         state->last.power_average =

@@ -10,15 +10,16 @@
 
 /* Rates are of what counters gained. They are kept until the next ones, which take at least
  * NVML_RATE_PERIOD_NS (NVIDIA asks for 100 ms between two GPM samples) and longer where the driver takes long
- * to answer (source/pace.h). The energy counter moves in steps of about that, so that its rate takes
- * NVML_ENERGY_PERIOD_NS. */
-#define NVML_RATE_PERIOD_NS   INT64_C(100000000)
-#define NVML_ENERGY_PERIOD_NS INT64_C(1000000000)
+ * to answer (source/pace.h). The counters of energy and of the time that clocks were held move in steps of
+ * about that, and what one of them gained in 210 ms was off by half: they take NVML_STEPS_PERIOD_NS, before
+ * which their rates are not known. */
+#define NVML_RATE_PERIOD_NS  INT64_C(100000000)
+#define NVML_STEPS_PERIOD_NS INT64_C(950000000) /* in reach of samples of a second */
 
 /* Of one device, over time. Zeroed: nothing seen yet. */
 struct nvml_detail {
     struct nvml_link link;
-    struct gpu_sample rated, energized; /* where the current rates began */
+    struct gpu_sample rated, energized; /* where the current rates of time held and of energy began */
     struct pace link_pace, gpm_pace;
     struct gpu_series held;
     int gpm; /* 0: not asked, 1: there, -1: not there */

@@ -187,9 +187,12 @@ static void sample_slow(const struct nvml *n, nvml_device device, struct gpu_sam
 static void sample_light(const struct nvml *n, nvml_device device, struct gpu_sample *s)
 {
     unsigned generation = 0;
-    *s = (struct gpu_sample){.time_ns = clock_ns(CLOCK_REALTIME)};
-    sample_fields(n, device, s); /* first: what is counted over time belongs to the moment */
+    *s = (struct gpu_sample){0};
+    /* First, as what is counted over time belongs to the moment; which is after it, as the driver's first
+     * answer may take long. */
+    sample_fields(n, device, s);
     sample_older(n, device, s);
+    s->time_ns = clock_ns(CLOCK_REALTIME);
     sample_clocks(n, device, s);
     sample_power(n, device, s);
     sample_memory(n, device, s);
