@@ -123,14 +123,16 @@ struct machine_known {
 
 struct stat_line {
     char name[64];
+    bool is_ending; /* it has closed its files, or is about to; the driver may still be at work on them */
     int64_t parent, cpu_ticks, start_ticks, resident_pages;
 };
 
 /* proc_pid_stat(5). The name may hold anything: it ends at the last ")". */
 static bool read_stat(const char *proc, int64_t pid, struct stat_line *s)
 {
+    const int64_t exiting = 4; /* PF_EXITING of the kernel */
     char text[2048];
-    int64_t user, system;
+    int64_t flags, user, system;
     if (small_file_read(text, sizeof text, "%s/%" PRId64 "/stat", proc, pid) <= 0)
         return false;
     char *open = strchr(text, '('), *close = strrchr(text, ')');
@@ -141,10 +143,11 @@ static bool read_stat(const char *proc, int64_t pid, struct stat_line *s)
     snprintf(s->name, sizeof s->name, "%s", str_text(&visible));
     str_release(&visible);
     if (sscanf(close + 1,
-               " %*c %" SCNd64 " %*d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNd64 " %" SCNd64
+               " %*c %" SCNd64 " %*d %*d %*d %*d %" SCNd64 " %*u %*u %*u %*u %" SCNd64 " %" SCNd64
                " %*d %*d %*d %*d %*d %*d %" SCNd64 " %*u %" SCNd64,
-               &s->parent, &user, &system, &s->start_ticks, &s->resident_pages) != 5)
+               &s->parent, &flags, &user, &system, &s->start_ticks, &s->resident_pages) != 6)
         return false;
+    s->is_ending = flags & exiting;
     return !__builtin_add_overflow(user, system, &s->cpu_ticks);
 }
 
@@ -219,8 +222,8 @@ static struct machine_known *look_at(const struct machine_people *people, int64_
     struct machine_known *known = mem_zalloc(1, sizeof *known);
     struct machine_process *p = &known->is;
     p->pid = pid;
-    p->state =
-        people->own_namespace && !uses_driver(people->proc, pid) ? READING_NO_PERMISSION : READING_KNOWN;
+    bool is_other = people->own_namespace && !s->is_ending && !uses_driver(people->proc, pid);
+    p->state = is_other ? READING_NO_PERMISSION : READING_KNOWN;
     p->start_unix_ns = start_of(people, s);
     p->parent_pid = s->parent;
     snprintf(p->name, sizeof p->name, "%s", s->name);
@@ -231,12 +234,21 @@ static struct machine_known *look_at(const struct machine_people *people, int64_
     return known;
 }
 
+/* Who has that number, as far as was seen, and is the driver's process; NULL: nobody. */
+static struct machine_known *known_as(const struct machine_people *people, int64_t pid)
+{
+    uint32_t row = map_get(&people->by_pid, (uint64_t)pid);
+    return row != MAP_ABSENT && people->known.at[row]->is.state == READING_KNOWN ? people->known.at[row]
+                                                                                 : NULL;
+}
+
 /* The process as it was, unless its pid belongs to another one by now. */
 static struct machine_known *know(struct machine_people *people, int64_t pid, const struct stat_line *s)
 {
     uint32_t row = map_get(&people->by_pid, (uint64_t)pid);
-    if (row != MAP_ABSENT && people->known.at[row]->is.start_unix_ns == start_of(people, s))
-        return people->known.at[row];
+    struct machine_known *before = known_as(people, pid);
+    if (before && before->is.start_unix_ns == start_of(people, s))
+        return before;
     struct machine_known *known = look_at(people, pid, s);
     if (row == MAP_ABSENT) {
         row = (uint32_t)people->known.count;
@@ -341,18 +353,26 @@ void machine_people_close(struct machine_people *people)
 
 void machine_people_complete(struct machine_people *people, struct machine_sample *sample, int64_t now_ns)
 {
+    size_t kept = 0;
     vec_each (&sample->processes, p) {
         struct stat_line s;
         if (p->pid <= 0 || !read_stat(people->proc, p->pid, &s)) {
+            struct machine_known *ended = p->pid > 0 ? known_as(people, p->pid) : NULL;
+            if (ended) { /* since the driver listed it: remembered as long as it does */
+                ended->seen = true;
+                continue;
+            }
             unresolved(p);
-            continue;
+        } else {
+            struct machine_known *known = know(people, p->pid, &s);
+            rate_cpu(people, known, &s, now_ns);
+            if (known->is.state == READING_KNOWN)
+                fill(p, known, &s);
+            else
+                unresolved(p);
         }
-        struct machine_known *known = know(people, p->pid, &s);
-        rate_cpu(people, known, &s, now_ns);
-        if (known->is.state == READING_KNOWN)
-            fill(p, known, &s);
-        else
-            unresolved(p);
+        sample->processes.at[kept++] = *p;
     }
+    sample->processes.count = kept;
     forget_unseen(people);
 }

@@ -26,7 +26,9 @@ void machine_people_open(struct machine_people *people, const char *proc);
 void machine_people_close(struct machine_people *people);
 /* When the process of that number started; UNKNOWN where there is none. */
 int64_t machine_people_started(const struct machine_people *people, int64_t pid);
-/* Completes the processes of a sample. now_ns: CLOCK_MONOTONIC. */
+/* Completes the processes of a sample, and leaves out those that ended since the driver listed them. Within a
+ * namespace of our own a number is the driver's only if its process holds a device file, or has just closed
+ * its files because it ends. now_ns: CLOCK_MONOTONIC. */
 void machine_people_complete(struct machine_people *people, struct machine_sample *sample, int64_t now_ns);
 
 #endif

@@ -111,6 +111,56 @@ class Sample(unittest.TestCase):
         self.assertIn("2.00 GiB of memory in use belong to no process that can be seen here",
                       " ".join(self.run_it(FAKE_NVML_PROCESSES=f"{os.getpid()}:1024:40").split()))
 
+    def test_a_process_that_ended_since_it_was_listed_is_left_out(self):
+        sleeper = subprocess.Popen(["sleep", "1000"])
+        self.addCleanup(sleeper.kill)
+        sampler = subprocess.Popen((WARPLIGHT, "sample", "-i", "50ms", "-f", "json"), stdout=subprocess.PIPE, text=True,
+                                   env=self.environment(FAKE_NVML_PROCESSES=f"{sleeper.pid}:1024:40"))
+        self.addCleanup(sampler.stdout.close)
+        self.addCleanup(sampler.wait)
+        self.addCleanup(sampler.kill)
+
+        def names():
+            processes = json.loads(sampler.stdout.readline())["processes"]
+            self.assertNotIn("process_why", str(processes))
+            return [process["name"] for process in processes]
+
+        self.assertEqual(names(), ["sleep"])
+        sleeper.kill()
+        sleeper.wait()
+        while names():  # what was on its way
+            pass
+        for _ in range(30):  # more than a second: the driver still lists it, each time it is asked
+            self.assertEqual(names(), [])
+
+    def test_a_process_of_a_namespace_is_known_by_the_device_it_holds_or_by_its_end(self):
+        inside = ["unshare", "-pfm", "--mount-proc"]
+        if subprocess.run([*inside, "true"], capture_output=True, check=False).returncode:
+            self.skipTest("namespaces cannot be made here")
+        # Its own /dev: a file of that name does for the device.
+        script = """
+import json, os, subprocess, sys
+if subprocess.run(["mount", "-t", "tmpfs", "none", "/dev"], stdin=0).returncode:
+    sys.exit(77)
+open("/dev/null", "w").close()
+with open("/dev/nvidia0", "w") as device:
+    holder = subprocess.Popen(["sleep", "1000"], stdin=device)
+other = subprocess.Popen(["sleep", "1000"], stdin=0)
+ended = subprocess.Popen(["true"], stdin=0)
+os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)  # and stays, as one that the driver still cleans up after
+os.environ["FAKE_NVML_PROCESSES"] = ",".join(f"{p.pid}:{mib}:1" for p, mib in ((holder, 3), (other, 2), (ended, 1)))
+out = subprocess.run([sys.argv[1], "sample", "-f", "json"], stdin=0, stdout=subprocess.PIPE, text=True, check=True).stdout
+print(json.dumps([(p["name"], p.get("process_why"), p["user"] is None) for p in json.loads(out)["processes"]]))
+holder.kill()
+other.kill()
+"""
+        out = subprocess.run([*inside, sys.executable, "-c", script, WARPLIGHT], env=self.environment(), text=True,
+                             capture_output=True, timeout=ENOUGH, check=False)
+        if out.returncode == 77:
+            self.skipTest("nothing can be mounted here")
+        self.assertEqual(out.returncode, 0, out.stderr)
+        self.assertEqual(json.loads(out.stdout), [["sleep", None, False], [None, "no-permission", True], ["true", None, False]])
+
     def test_use_over_100_percent_is_no_value(self):
         process = self.sample(FAKE_NVML_PROCESSES=f"{os.getpid()}:1:4000")["processes"][0]
         self.assertEqual((process["sm_ratio"], process["sm_ratio_why"]), (None, "implausible"))
