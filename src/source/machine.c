@@ -58,6 +58,7 @@ struct machine {
     struct machine_events events;
     struct machine_cpu cpu;
     struct machine_people people;
+    struct pci_watch pci;
     struct machine_sample sample;
 };
 
@@ -477,7 +478,6 @@ static int by_device_and_memory(const void *left, const void *right)
 
 const struct machine_sample *machine_take(struct machine *m)
 {
-    struct pci_gpu gpus[PCI_MOST_GPUS];
     struct machine_sample *s = &m->sample;
     int64_t now = driver_now_ns();
     s->time_unix_ns = driver_unix_ns();
@@ -489,10 +489,10 @@ const struct machine_sample *machine_take(struct machine *m)
         add_rows(s, &m->drivers[i]);
         s->sources[i] = m->drivers[i].source;
     }
-    size_t count = pci_gpus(m->sysfs, gpus, PCI_MOST_GPUS);
-    for (size_t i = 0; i < count; i++)
-        if (!is_there(s, gpus[i].bus))
-            add_untold(m, s, &gpus[i]);
+    pci_watch(m->sysfs, 0, &m->pci, now);
+    for (size_t i = 0; i < m->pci.count; i++)
+        if (!is_there(s, m->pci.gpus[i].bus))
+            add_untold(m, s, &m->pci.gpus[i]);
     sort_devices(s);
     machine_check(s);
     machine_people_complete(&m->people, s, now);

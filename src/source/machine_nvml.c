@@ -44,7 +44,8 @@ struct nvml_worker {
     enum reading_state state;
     int64_t looked_ns; /* when the library was opened, or the devices were looked for */
     struct nvml nvml;
-    size_t pci_count; /* then */
+    struct pci_watch pci;
+    size_t pci_count; /* when the devices were looked for */
     struct gpu gpus[MOST_GPUS];
     size_t count;
     struct nvml_events events;
@@ -109,9 +110,9 @@ static void close_library(struct nvml_worker *w)
 /* Opens the library while no GPU sleeps, and closes it when one does. */
 static void look(struct nvml_worker *w, int64_t now)
 {
-    struct pci_gpu pci[PCI_MOST_GPUS];
-    size_t count = pci_nvidia_gpus(w->sysfs_root, pci, PCI_MOST_GPUS);
-    if (count > 0 && !pci_all_awake(pci, count)) {
+    pci_watch(w->sysfs_root, PCI_NVIDIA, &w->pci, now);
+    size_t count = w->pci.count;
+    if (count > 0 && !pci_all_awake(w->pci.gpus, count)) {
         close_library(w);
         w->state = READING_ASLEEP;
         return;
@@ -130,7 +131,7 @@ static void look(struct nvml_worker *w, int64_t now)
         return;
     w->nvml.is_fresh = w->is_fresh;
     driver_say(w->fd, &(struct driver_message){.kind = DRIVER_OPEN});
-    find_gpus(w, pci, count);
+    find_gpus(w, w->pci.gpus, count);
 }
 
 /* ---- one GPU ---------------------------------------------------------------------------------------------

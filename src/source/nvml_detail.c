@@ -18,7 +18,8 @@ static struct reading per_second(struct reading gain, int64_t elapsed)
 /* ---- GPM -------------------------------------------------------------------------------------------------
  */
 
-/* nvmlGpmMetricId_t; all are percent. */
+/* nvmlGpmMetricId_t; all are percent. Only the first one is no counter of the sample: it alone takes the
+ * driver a millisecond or more. */
 static const struct {
     unsigned id;
     size_t offset;
@@ -32,7 +33,7 @@ static const struct {
     {12, offsetof(struct machine_detail, fp32_active)},
     {13, offsetof(struct machine_detail, fp16_active)},
 };
-enum { GPM_COUNT = sizeof gpm_metrics / sizeof *gpm_metrics };
+enum { GPM_COUNT = sizeof gpm_metrics / sizeof *gpm_metrics, GPM_DEAR = 1 };
 
 static struct reading *gpm_reading(struct machine_detail *d, size_t metric)
 {
@@ -70,19 +71,29 @@ static struct reading gpm_permille(const struct nvml_gpm_metric *metric)
     return reading_of((int64_t)(metric->value * PERMILLE_OF_PERCENT + 0.5));
 }
 
-static void gpm_rate(const struct nvml *n, struct nvml_detail *state, struct machine_detail *d)
+/* The metrics [first, end) of what lies between two samples. */
+static void gpm_rate(const struct nvml *n, const struct nvml_detail *state, size_t first, size_t end,
+                     struct machine_detail *d)
 {
-    struct nvml_gpm_metrics get = {
-        .version = 1, .count = GPM_COUNT, .before = state->gpm_samples[0], .after = state->gpm_samples[1]};
-    for (size_t i = 0; i < GPM_COUNT; i++)
-        get.metrics[i].id = gpm_metrics[i].id;
+    struct nvml_gpm_metrics get = {.version = 1,
+                                   .count = (unsigned)(end - first),
+                                   .before = state->gpm_samples[0],
+                                   .after = state->gpm_samples[1]};
+    for (size_t i = first; i < end; i++)
+        get.metrics[i - first].id = gpm_metrics[i].id;
     int code = NVML_ASK(n, gpm_metrics, &get);
-    if (code != NVML_OK) {
-        gpm_missing(d, nvml_state(code));
+    for (size_t i = first; i < end; i++)
+        *gpm_reading(d, i) =
+            code == NVML_OK ? gpm_permille(&get.metrics[i - first]) : reading_missing(nvml_state(code));
+}
+
+static void gpm_rates(const struct nvml *n, struct nvml_detail *state, struct machine_detail *d)
+{
+    gpm_rate(n, state, GPM_DEAR, GPM_COUNT, d);
+    if (!pace_begin(&state->gpm_dear_pace))
         return;
-    }
-    for (size_t i = 0; i < GPM_COUNT; i++)
-        *gpm_reading(d, i) = gpm_permille(&get.metrics[i]);
+    gpm_rate(n, state, 0, GPM_DEAR, d);
+    pace_end(&state->gpm_dear_pace, 0, n->is_fresh ? PACE_AT_ONCE : PACE_SM);
 }
 
 static void gpm(const struct nvml *n, nvml_device device, struct nvml_detail *state, int64_t now,
@@ -96,7 +107,7 @@ static void gpm(const struct nvml *n, nvml_device device, struct nvml_detail *st
     if (code != NVML_OK)
         gpm_missing(d, nvml_state(code));
     else if (state->gpm_time_ns)
-        gpm_rate(n, state, d);
+        gpm_rates(n, state, d);
     nvml_gpm_sample older = state->gpm_samples[0];
     state->gpm_samples[0] = state->gpm_samples[1];
     state->gpm_samples[1] = older;
@@ -165,7 +176,7 @@ static void read_rates(const struct nvml *n, nvml_device device, struct nvml_det
     }
     if (anew || pace_begin(&state->gpm_pace)) {
         gpm(n, device, state, sample->time_ns, &state->last);
-        pace_end(&state->gpm_pace, NVML_RATE_PERIOD_NS, n->is_fresh ? PACE_AT_ONCE : PACE_SM);
+        pace_end(&state->gpm_pace, NVML_RATE_PERIOD_NS, n->is_fresh ? PACE_AT_ONCE : PACE_SM_PARTS);
     }
     if (anew || sample->time_ns - state->rated.time_ns >= NVML_STEPS_PERIOD_NS) {
         if (!anew)

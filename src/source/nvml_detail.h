@@ -20,7 +20,7 @@
 struct nvml_detail {
     struct nvml_link link;
     struct gpu_sample rated, energized; /* where the current rates of time held and of energy began */
-    struct pace link_pace, gpm_pace;
+    struct pace link_pace, gpm_pace, gpm_dear_pace;
     struct gpu_series held;
     int gpm; /* 0: not asked, 1: there, -1: not there */
     enum reading_state gpm_why;

@@ -30,7 +30,8 @@ enum pace_share {
     PACE_LINKS = 5,
     PACE_PROCESS_USE = 10,
     PACE_COUNTERS = 10,
-    PACE_SM = 15,
+    PACE_SM_PARTS = 30, /* some tenths of a ms: at each sample */
+    PACE_SM = 10,
 };
 
 /* Next time in period_ns, or later: when the CPU time that it took is that share of the time gone by, but in

@@ -49,13 +49,18 @@ static int by_bus(const void *a, const void *b)
     return strcmp(((const struct pci_gpu *)a)->bus, ((const struct pci_gpu *)b)->bus);
 }
 
+static bool find_folder(const char *sysfs, char *folder, size_t size)
+{
+    const char *root = sysfs ? sysfs : getenv("WARPLIGHT_SYSFS");
+    return snprintf(folder, size, "%s/bus/pci/devices", root ? root : "/sys") < (int)size;
+}
+
 /* only: a vendor, 0 any. */
 static size_t find_gpus(const char *sysfs, unsigned only, struct pci_gpu *gpus, size_t most)
 {
-    const char *root = sysfs ? sysfs : getenv("WARPLIGHT_SYSFS");
     char folder[256];
     size_t count = 0;
-    if (snprintf(folder, sizeof folder, "%s/bus/pci/devices", root ? root : "/sys") >= (int)sizeof folder)
+    if (!find_folder(sysfs, folder, sizeof folder))
         return 0;
     DIR *devices = opendir(folder);
     if (!devices)
@@ -91,4 +96,17 @@ bool pci_all_awake(const struct pci_gpu *gpus, size_t count)
         if (!gpus[i].awake)
             return false;
     return count > 0;
+}
+
+void pci_watch(const char *sysfs, unsigned only, struct pci_watch *watch, int64_t now_ns)
+{
+    const int64_t period = 1000000000;
+    char folder[256];
+    bool all_awake = find_folder(sysfs, folder, sizeof folder) && watch->count > 0;
+    for (size_t i = 0; all_awake && i < watch->count; i++)
+        all_awake = watch->gpus[i].awake = is_awake(folder, watch->gpus[i].bus);
+    if (all_awake && now_ns < watch->due_ns)
+        return;
+    watch->count = find_gpus(sysfs, only, watch->gpus, PCI_MOST_GPUS);
+    watch->due_ns = now_ns + period;
 }

@@ -21,6 +21,17 @@ size_t pci_gpus(const char *sysfs, struct pci_gpu *gpus, size_t most);
 /* NVIDIA's display and 3D controllers under sysfs (NULL: WARPLIGHT_SYSFS, else /sys). Returns how many, at
  * most most. */
 size_t pci_nvidia_gpus(const char *sysfs, struct pci_gpu *gpus, size_t most);
+
+/* The GPUs of the bus over time. Zeroed: not looked at yet. */
+struct pci_watch {
+    int64_t due_ns;
+    size_t count;
+    struct pci_gpu gpus[PCI_MOST_GPUS];
+};
+/* Brings it up to date: whether each GPU is awake every time, which of them there are once a second, and when
+ * one sleeps or is gone. only: a vendor's, 0 any. now_ns: of a clock that does not step. */
+void pci_watch(const char *sysfs, unsigned only, struct pci_watch *watch, int64_t now_ns);
+
 /* Whether at least one is there and all are awake: then the driver can be asked without waking any. */
 bool pci_all_awake(const struct pci_gpu *gpus, size_t count);
 
