@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "analyze/gaps.h"
+#include "model/native_name.h"
 #include "model/sampled.h"
 
 void culprit_index_init(struct culprit_index *index, struct report *report)
@@ -41,22 +42,48 @@ static uint32_t name_of(const struct run *run, uint32_t span)
     return span == NONE ? 0 : run->spans.name[span];
 }
 
+static bool same_part(const struct culprit_part *a, const struct culprit_part *b)
+{
+    return a->row == b->row && a->kind == b->kind && a->value == b->value;
+}
+
 static bool same_culprit(const struct culprit_row *a, const struct culprit_row *b)
 {
     return a->device == b->device && a->cause == b->cause && a->thread == b->thread && a->call == b->call &&
            a->operator_ == b->operator_ && a->frame == b->frame && a->annotation == b->annotation;
 }
 
-static void vote(struct most_of *most, uint32_t value, int64_t ns)
+/* ---- what a culprit spent its time on ------------------------------------------------------------------ */
+
+/* Every sum is kept, as the one that is largest in the end need not have half of the time. */
+static void add_part(struct culprit_index *index, uint32_t row, size_t kind, uint32_t value, int64_t ns)
 {
-    if (value == most->value) {
-        most->weight_ns += ns;
-    } else if (most->weight_ns >= ns) {
-        most->weight_ns -= ns;
-    } else {
-        most->value = value;
-        most->weight_ns = ns - most->weight_ns;
+    struct culprit_part part = {.row = row, .kind = (uint32_t)kind, .value = value};
+    uint64_t key = hash_pair((uint64_t)part.kind << 32 | row, value);
+    uint32_t at;
+    while ((at = map_get(&index->part_of, key)) != MAP_ABSENT && !same_part(&index->parts.at[at], &part))
+        key++;
+    if (at == MAP_ABSENT) {
+        at = (uint32_t)index->parts.count;
+        map_set(&index->part_of, key, at);
+        vec_push(&index->parts, part);
     }
+    struct culprit_part *found = &index->parts.at[at];
+    struct most_of *most = (struct most_of *)((char *)&index->report->culprits.at[row] + kind);
+    found->ns += ns;
+    if (found->ns > most->ns)
+        *most = (struct most_of){value, found->ns};
+}
+
+static uint32_t library_of(struct culprit_index *index, uint32_t function)
+{
+    const char *name = run_text(index->report->run, function);
+    uint64_t hash = hash_bytes(name, native_name_object(name));
+    uint32_t first = map_get(&index->library_ids, hash);
+    if (first != MAP_ABSENT)
+        return first;
+    map_set(&index->library_ids, hash, function);
+    return function;
 }
 
 /* The native function that ran within the frame; 0 if that is all that is known. */
@@ -66,6 +93,38 @@ static uint32_t inside_of(const struct run *run, const struct gap_piece *piece)
         return 0;
     uint32_t inside = run->spans.detail[piece->native];
     return inside ? inside : piece->native != piece->frame ? run->spans.name[piece->native] : 0;
+}
+
+static void add_parts(struct culprit_index *index, uint32_t row, const struct gap_piece *piece)
+{
+    const struct run *run = index->report->run;
+    int64_t length = piece->end - piece->start;
+    uint32_t inside = inside_of(run, piece);
+    if (piece->line)
+        add_part(index, row, offsetof(struct culprit_row, line), piece->line, length);
+    if (piece->call != NONE && span_is_sampled(&run->spans, piece->call))
+        add_part(index, row, offsetof(struct culprit_row, file), run->spans.detail[piece->call], length);
+    if (inside) {
+        add_part(index, row, offsetof(struct culprit_row, inside), inside, length);
+        add_part(index, row, offsetof(struct culprit_row, library), library_of(index, inside), length);
+    }
+}
+
+/* ---- adding -------------------------------------------------------------------------------------------- */
+
+/* Pieces come in the order of time, and what follows on another of its row is of the same stretch. */
+static void add_stretch(struct culprit_index *index, uint32_t at, struct interval piece)
+{
+    struct culprit_row *row = &index->report->culprits.at[at];
+    bool goes_on = row->count && index->last_row == at && index->last.end == piece.start;
+    index->last = (struct interval){goes_on ? index->last.start : piece.start, piece.end};
+    index->last_row = at;
+    row->count += !goes_on;
+    row->total_ns += piece.end - piece.start;
+    if (index->last.end - index->last.start > row->longest_ns) {
+        row->longest_ns = index->last.end - index->last.start;
+        row->longest_at = index->last.start;
+    }
 }
 
 void culprit_add(struct culprit_index *index, const struct gap_piece *piece)
@@ -91,18 +150,8 @@ void culprit_add(struct culprit_index *index, const struct gap_piece *piece)
         map_set(&index->rows, key, at);
         vec_push(&report->culprits, row);
     }
-    struct culprit_row *found = &report->culprits.at[at];
-    int64_t length = piece->end - piece->start;
-    found->count++;
-    found->total_ns += length;
-    vote(&found->line, piece->line, length);
-    vote(&found->inside, inside_of(run, piece), length);
-    if (piece->call != NONE && span_is_sampled(&run->spans, piece->call))
-        vote(&found->file, run->spans.detail[piece->call], length);
-    if (length > found->longest_ns) {
-        found->longest_ns = length;
-        found->longest_at = piece->start;
-    }
+    add_stretch(index, at, (struct interval){piece->start, piece->end});
+    add_parts(index, at, piece);
 }
 
 int culprit_by_total(const void *a, const void *b)
@@ -128,14 +177,30 @@ static void find_code(struct report *report, struct culprit_row *row)
     row->code_line = row->line.value ? row->line.value : line;
 }
 
+/* Of a function, the name; of functions that have none or share the time, the library. */
+static void find_mostly_in(struct report *report, struct culprit_row *row)
+{
+    const char *function = run_text(report->run, row->inside.value),
+               *any = run_text(report->run, row->library.value);
+    if (row->inside.ns > row->total_ns / 2 && native_name_function(function))
+        row->mostly_in = function;
+    else if (row->library.ns > row->total_ns / 2)
+        row->mostly_in = arena_text(&report->arena, any, native_name_object(any));
+}
+
 void culprit_index_finish(struct culprit_index *index)
 {
     struct report *report = index->report;
-    vec_each (&report->culprits, row)
+    vec_each (&report->culprits, row) {
         find_code(report, row);
+        find_mostly_in(report, row);
+    }
     if (report->culprits.count)
         qsort(report->culprits.at, report->culprits.count, sizeof *report->culprits.at, culprit_by_total);
     map_release(&index->rows);
     map_release(&index->generic_ids);
+    vec_release(&index->parts);
+    map_release(&index->part_of);
+    map_release(&index->library_ids);
     free(index->generic);
 }

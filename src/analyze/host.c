@@ -3,6 +3,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "model/native_name.h"
+
 enum { SPAN_KINDS = SPAN_NATIVE + 1 };
 
 /* Ranges and frames that mean "waiting for the next batch", in PyTorch, TensorFlow, JAX, DALI and by the
@@ -159,10 +161,10 @@ static enum host_class class_of_frame(const char *name)
     return class_of_range(library ? library : function);
 }
 
-/* "OBJECT: FUNCTION": objects are named for anything. */
+/* Objects are named for anything. */
 static enum host_class class_of_function(const char *name)
 {
-    const char *function = strstr(name, ": ");
+    const char *function = native_name_function(name);
     return function ? class_of_range(function) : HOST_GENERIC;
 }
 

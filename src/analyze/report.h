@@ -71,10 +71,10 @@ struct gap_piece {
     uint8_t cause;       /* enum account, IDLE_* */
 };
 
-/* What most of an amount of time was spent on, if anything was (Boyer and Moore's vote). */
+/* What most of an amount of time was spent on. */
 struct most_of {
-    uint32_t value; /* 0 none */
-    int64_t weight_ns;
+    uint32_t value; /* 0 nothing that is known */
+    int64_t ns;     /* so much of it */
 };
 
 /* Idle time of one device summed by cause and culprit. Sorted by total_ns, largest first. */
@@ -88,10 +88,13 @@ struct culprit_row {
     struct most_of file;    /* text id: what the operating-system call worked on */
     struct most_of line;    /* of the frame's file */
     struct most_of inside;  /* name id: the native function that ran, if it is not the frame */
+    struct most_of library; /* name id: any function of the library that ran, if it is not the frame's */
+    const char *mostly_in;  /* for people: the function, else the library, in which more than half of total_ns
+                               was spent; owned by the run or report->arena; NULL none */
     const char *annotation; /* numbers replaced by '*' ("step *"), owned by report->arena; NULL none */
     const char *code_file;  /* of the frame, owned by report->arena; NULL not known */
     int64_t code_line;      /* at which the frame mostly was, else that its function begins at; 0 not known */
-    int64_t count;          /* stretches of idle time */
+    int64_t count;          /* stretches of idle time, each without a break */
     int64_t total_ns, longest_ns;
     int64_t longest_at; /* moment of the longest stretch */
 };

@@ -207,12 +207,30 @@ static void look_in_table(int fd, const struct elf_table *table, uint64_t addres
 /* ---- the table for unwinding ----------------------------------------------------------------------------
  */
 
+/* The length of the function that begins at start, from the entry that its row leads to, which lies in the
+ * same segment. Where a start is written is said elsewhere; if it is where it always is, so is the length. */
+static bool read_length(const struct elf_file *file, uint64_t row, uint64_t start, uint32_t *bytes)
+{
+    struct {
+        uint32_t length, parent; /* of the entry */
+        int32_t start;           /* from here */
+        uint32_t bytes;
+    } entry;
+    int32_t distance;
+    if (!read_at(file->fd, row + sizeof distance, &distance, sizeof distance) ||
+        !read_at(file->fd, file->unwind + (uint64_t)(int64_t)distance, &entry, sizeof entry))
+        return false;
+    uint64_t here = file->unwind_address + (uint64_t)(int64_t)distance + 2 * sizeof(uint32_t);
+    *bytes = entry.bytes;
+    return here + (uint64_t)(int64_t)entry.start == start;
+}
+
 /* Rows (function, how to unwind it) by address, as 32-bit distances from the table: the only form in use. */
 static void look_in_unwind_table(const struct elf_file *file, uint64_t address, struct elf_function *out)
 {
     enum { VERSION = 1, PCREL_SDATA4 = 0x1b, UDATA4 = 0x03, DATAREL_SDATA4 = 0x3b, HEADER = 12, ROW = 8 };
     unsigned char header[HEADER];
-    uint32_t count;
+    uint32_t count, bytes;
     if (file->unwind_bytes < HEADER || !read_at(file->fd, file->unwind, header, sizeof header) ||
         header[0] != VERSION || header[1] != PCREL_SDATA4 || header[2] != UDATA4 ||
         header[3] != DATAREL_SDATA4)
@@ -241,6 +259,14 @@ static void look_in_unwind_table(const struct elf_file *file, uint64_t address, 
     out->start = start;
     out->end = end > address ? end : out->end;
     out->bounded = true;
+    if (!read_length(file, file->unwind + HEADER + (uint64_t)(low - 1) * ROW, start, &bytes))
+        return;
+    if (address - start < bytes) {
+        out->end = bytes < out->end - start ? start + bytes : out->end;
+    } else { /* in code of which the table knows nothing, such as an assembler's */
+        out->start = start + bytes;
+        out->bounded = false;
+    }
 }
 
 /* ---- the separate file with symbols ---------------------------------------------------------------------

@@ -88,26 +88,46 @@ static void add_no_cpu(struct host_track *t, int64_t start, const struct shares 
 /* ---- frames ---------------------------------------------------------------------------------------------
  */
 
+/* Frequent lines keep their place, the rarest makes room (Metwally, Agrawal and El Abbadi, "Efficient
+ * Computation of Frequent and Top-k Elements in Data Streams", 2005). */
+static void count_line(struct host_frame *frame, uint32_t line)
+{
+    size_t rarest = 0;
+    for (size_t i = 0; i < HOST_FRAME_LINES; i++) {
+        if (frame->lines[i].samples && frame->lines[i].line == line) {
+            frame->lines[i].samples++;
+            return;
+        }
+        if (frame->lines[i].samples < frame->lines[rarest].samples)
+            rarest = i;
+    }
+    frame->lines[rarest].line = line;
+    frame->lines[rarest].samples++;
+}
+
+static uint32_t most_frequent_line(const struct host_frame *frame)
+{
+    size_t most = 0;
+    for (size_t i = 1; i < HOST_FRAME_LINES; i++)
+        if (frame->lines[i].samples > frame->lines[most].samples)
+            most = i;
+    return frame->lines[most].line;
+}
+
 static void close_frames(struct host_track *t, size_t from, int64_t time, host_span_list *out)
 {
     for (size_t i = from; i < t->depth; i++) { /* the outer one of two alike first, as it is to enclose it */
         const struct host_frame *frame = &t->frames[i];
         if (time > frame->start)
-            vec_push(out, ((struct host_span){.start = frame->start,
-                                              .end = time,
-                                              .id = sampled_frame_id(frame->line, frame->called_from),
-                                              .thread = t->thread,
-                                              .name = frame->name,
-                                              .kind = SPAN_PYTHON}));
+            vec_push(out, ((struct host_span){
+                              .start = frame->start,
+                              .end = time,
+                              .id = sampled_frame_id(most_frequent_line(frame), frame->called_from),
+                              .thread = t->thread,
+                              .name = frame->name,
+                              .kind = SPAN_PYTHON}));
     }
     t->depth = from < t->depth ? from : t->depth;
-}
-
-static void vote(struct host_frame *frame, uint32_t line)
-{
-    if (frame->weight == 0)
-        frame->line = line;
-    frame->weight += frame->line == line ? 1 : -1u;
 }
 
 /* How many of the frames that are open are on the stack still: a frame that goes on calls from one line. */
@@ -134,7 +154,7 @@ static void change_stack(struct host_track *t, const struct python_stack *stack,
                                 .start = time};
     }
     if (stack->count)
-        vote(&t->frames[stack->count - 1], stack->frames[stack->count - 1].line);
+        count_line(&t->frames[stack->count - 1], stack->frames[stack->count - 1].line);
 }
 
 /* ---- samples --------------------------------------------------------------------------------------------

@@ -39,12 +39,17 @@ struct host_span {
 };
 typedef VEC(struct host_span) host_span_list;
 
+/* What is counted of a frame at once. */
+enum { HOST_FRAME_LINES = 8 };
+
 /* A frame that is on the stack. */
 struct host_frame {
     uint32_t name;
-    uint32_t called_from;  /* line of the frame around it */
-    uint32_t line, weight; /* that most samples saw, by Boyer and Moore's vote */
+    uint32_t called_from; /* line of the frame around it */
     int64_t start;
+    struct {
+        uint32_t line, samples; /* that saw it there; 0: the place is free */
+    } lines[HOST_FRAME_LINES];
 };
 
 struct host_track {

@@ -23,30 +23,23 @@ static void end_span(struct native_track *t, int64_t after_ns, host_span_list *o
     t->function = 0;
 }
 
-static void vote(struct native_track *t, uint32_t inside)
-{
-    if (t->weight == 0)
-        t->inside = inside;
-    t->weight += t->inside == inside ? 1 : -1u;
-}
-
 void native_track_add(struct native_track *t, int64_t time, int64_t delay_ns,
                       const struct native_frame *frame, host_span_list *out)
 {
     int64_t gap = t->sampled ? time - t->last : INT64_MAX;
     if (gap < 0)
         native_track_end(t, out); /* the clock was set */
-    bool goes_on = t->function == frame->function && t->around_driver == frame->around_driver && gap >= 0 &&
+    bool goes_on = t->function == frame->function && t->inside == frame->inside &&
+                   t->around_driver == frame->around_driver && gap >= 0 &&
                    gap - (delay_ns - t->last_delay_ns) <= t->period_ns * LONGEST_GAP;
     if (!goes_on) {
         end_span(t, min_ns(gap, t->period_ns), out);
         t->function = frame->function;
+        t->inside = frame->inside;
         t->around_driver = frame->around_driver;
         t->since = time;
         t->before_ns = min_ns(max_ns(gap, 0), t->period_ns);
-        t->weight = 0;
     }
-    vote(t, frame->inside);
     t->sampled = true;
     t->last = time;
     t->last_delay_ns = delay_ns;

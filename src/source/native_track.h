@@ -1,5 +1,5 @@
-/* Spans of what consecutive samples of a thread's CPU time saw in one function: from the first to the last
- * of them, with how far they can reach beyond; see model/sampled.h. */
+/* Spans of what consecutive samples of a thread's CPU time saw in one function, and in the same one inside
+ * it: from the first to the last of them, with how far they can reach beyond; see model/sampled.h. */
 #ifndef WARPLIGHT_SOURCE_NATIVE_TRACK_H
 #define WARPLIGHT_SOURCE_NATIVE_TRACK_H
 
@@ -12,9 +12,9 @@ struct native_track {
     int64_t last, last_delay_ns; /* sample */
     bool sampled;
     uint32_t function; /* 0: no span is open */
+    uint32_t inside;   /* as in struct native_frame */
     bool around_driver;
     int64_t since, before_ns;
-    uint32_t inside, weight; /* that most samples saw, by Boyer and Moore's vote */
 };
 
 /* Samples come in order of time. delay_ns: how long the thread has waited for a CPU so far. A frame without

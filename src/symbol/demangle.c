@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/native_name.h"
+
 static bool is_mangled(const char *name)
 {
     return name[0] == '_' && name[1] == 'Z';
@@ -100,12 +102,10 @@ static uint32_t rename_function(struct renaming *r, uint32_t name)
         return name;
     if (r->renamed[name] == 0) {
         struct str text = {0};
-        const char *whole = run_text(r->run, name), *function = strstr(whole, ": ");
-        size_t object = function ? (size_t)(function - whole) + strlen(": ") : 0;
-        str_add(&text, whole, object);
-        r->renamed[name] = function && demangle(&text, whole + object)
-                               ? intern_add(&r->run->strings, text.ptr, text.len)
-                               : name;
+        const char *whole = run_text(r->run, name), *function = native_name_function(whole);
+        str_add(&text, whole, function ? (size_t)(function - whole) : 0);
+        r->renamed[name] =
+            function && demangle(&text, function) ? intern_add(&r->run->strings, text.ptr, text.len) : name;
         str_release(&text);
     }
     return r->renamed[name];

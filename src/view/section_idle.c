@@ -175,7 +175,8 @@ static void get_culprit_path(const struct report *report, const void *row, struc
                                     run_text(run, culprit->operator_), run_text(run, culprit->call)}}};
 }
 
-#define AT(field) offsetof(struct culprit_row, field)
+#define AT(field)  offsetof(struct culprit_row, field)
+#define WHY_INSIDE "no native function was seen within the frame"
 const struct column culprit_columns[] = {
     {"device", N_("device"), COLUMN_DEVICE, AT(device), 0, 1, NULL, NULL},
     {"cause", NULL, COLUMN_GET, 0, COLUMN_MACHINE, 0, NULL, get_culprit_cause},
@@ -188,6 +189,8 @@ const struct column culprit_columns[] = {
     {"frame", NULL, COLUMN_STRING, AT(frame), COLUMN_MACHINE, 0, "no function was recorded then", NULL},
     {"file", NULL, COLUMN_LITERAL, AT(code_file), COLUMN_MACHINE, 0, WHY_PLACE, NULL},
     {"line", NULL, COLUMN_ID, AT(code_line), COLUMN_MACHINE | COLUMN_POSITIVE, 0, WHY_PLACE, NULL},
+    {"inside", NULL, COLUMN_STRING, AT(inside.value), COLUMN_MACHINE, 0, WHY_INSIDE, NULL},
+    {"inside_ns", NULL, COLUMN_NS, AT(inside.ns), COLUMN_MACHINE | COLUMN_POSITIVE, 0, WHY_INSIDE, NULL},
     {"operator", NULL, COLUMN_STRING, AT(operator_), COLUMN_MACHINE, 0, "no operator was running then", NULL},
     {"call", NULL, COLUMN_STRING, AT(call), COLUMN_MACHINE, 0, "no call was running then", NULL},
     {"count", N_("times"), COLUMN_COUNT, AT(count), 0, 1, NULL, NULL},
@@ -197,6 +200,7 @@ const struct column culprit_columns[] = {
     COLUMN_END,
 };
 #undef AT
+#undef WHY_INSIDE
 
 /* ---- steps --------------------------------------------------------------------------------------------- */
 

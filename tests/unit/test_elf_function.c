@@ -20,6 +20,14 @@ static __attribute__((noinline)) void a_static_function(void)
         result += i * result;
 }
 
+/* What an assembler writes: the table for unwinding does not know it. */
+__asm__(".text\n"
+        ".type an_assembler_function, %function\n"
+        "an_assembler_function:\n"
+        ".skip 64\n"
+        ".size an_assembler_function, 64\n");
+extern const char an_assembler_function[];
+
 struct contents {
     unsigned char *bytes;
     size_t length;
@@ -55,11 +63,16 @@ static int note_bias(struct dl_phdr_info *info, size_t size, void *bias)
     return 1; /* the program comes first */
 }
 
-static uint64_t address_of_function(void)
+static uint64_t address_in_file(uint64_t address)
 {
     uint64_t bias = 0;
     dl_iterate_phdr(note_bias, &bias);
-    return (uint64_t)(uintptr_t)a_static_function - bias;
+    return address - bias;
+}
+
+static uint64_t address_of_function(void)
+{
+    return address_in_file((uintptr_t)a_static_function);
 }
 
 static void a_static_function_is_named(void **state)
@@ -77,25 +90,53 @@ static void a_static_function_is_named(void **state)
     close(fd);
 }
 
-static void without_symbols_its_bounds_are_known(void **state)
+/* This program without any symbols. */
+static void open_stripped(struct elf_file *file)
 {
-    (void)state;
     struct contents own = read_own();
     Elf64_Ehdr header;
     memcpy(&header, own.bytes, sizeof header);
     header.e_shoff = header.e_shnum = 0;
     memcpy(own.bytes, &header, sizeof header);
-    int fd = make_file(own.bytes, own.length);
+    assert_true(elf_file_open(file, make_file(own.bytes, own.length)));
+    file->build_id_bytes = 0; /* no separate ones, wherever this is run */
+    free(own.bytes);
+}
+
+static void without_symbols_its_bounds_are_known(void **state)
+{
+    (void)state;
     struct elf_file file;
     struct elf_function function;
     uint64_t address = address_of_function();
+    open_stripped(&file);
+    for (uint64_t at = address; at < address + 3; at++) {
+        elf_file_function(&file, at, &function);
+        assert_string_equal(function.name, "");
+        assert_true(function.bounded && function.start == address && function.end > address + 3);
+    }
+    close(file.fd);
+}
+
+static void what_cannot_be_unwound_is_not_of_the_function_before(void **state)
+{
+    (void)state;
+    struct elf_file file;
+    struct elf_function function;
+    uint64_t address = address_in_file((uintptr_t)an_assembler_function);
+    open_stripped(&file);
+    for (uint64_t at = address; at < address + 64; at++) {
+        elf_file_function(&file, at, &function);
+        assert_string_equal(function.name, "");
+        assert_true(!function.bounded && function.start <= at && function.end > at);
+    }
+    close(file.fd);
+    int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
     assert_true(elf_file_open(&file, fd));
-    file.build_id_bytes = 0; /* no separate symbols, wherever this is run */
-    elf_file_function(&file, address + 3, &function);
-    assert_string_equal(function.name, "");
-    assert_true(function.bounded && function.start == address && function.end > address + 3);
+    elf_file_function(&file, address + 63, &function);
+    assert_string_equal(function.name, "an_assembler_function");
+    assert_true(function.bounded && function.start == address && function.end == address + 64);
     close(fd);
-    free(own.bytes);
 }
 
 static uint32_t noise(void)
@@ -154,6 +195,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_static_function_is_named),
         cmocka_unit_test(without_symbols_its_bounds_are_known),
+        cmocka_unit_test(what_cannot_be_unwound_is_not_of_the_function_before),
         cmocka_unit_test(nonsense_leads_nowhere),
         cmocka_unit_test(what_is_no_elf_file_is_refused),
     };

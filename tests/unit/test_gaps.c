@@ -105,6 +105,70 @@ static void a_native_function_is_the_culprit_where_no_python_frame_is(void **sta
     done(&report, &m);
 }
 
+/* A Python frame for 4880 µs of a gap, within it functions one after the other. */
+static void make_functions(struct make_run *m, const char *const *names, const int64_t *us, size_t count)
+{
+    int64_t at = 20 * US;
+    kernel_at(m, 0, 10 * US);
+    kernel_at(m, 5000 * US, 5010 * US);
+    make_span(&m->run, m->thread, SPAN_PYTHON, "train.py(12): augment", at, 4900 * US, 0);
+    for (size_t i = 0; i < count; i++, at += us[i - 1] * US)
+        make_span(&m->run, m->thread, SPAN_NATIVE, names[i], at, at + us[i] * US, 0);
+}
+
+static void of_functions_without_a_name_the_library_is_told(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"libz.so.1.3+0x8a20", "libz.so.1.3+0x2320", "libz.so.1.3+0x8a20",
+                                        "libz.so.1.3+0x2320", "libz.so.1.3: adler32_z"};
+    static const int64_t us[] = {1200, 1000, 1200, 1200, 280}; /* none has half, and the last is rare */
+    struct make_run m;
+    make_run_init(&m);
+    make_functions(&m, names, us, sizeof us / sizeof *us);
+    struct report report;
+    build(&report, &m);
+    const struct culprit_row *culprit = &report.culprits.at[0];
+    assert_string_equal(run_text(&m.run, culprit->frame), "train.py(12): augment");
+    assert_string_equal(run_text(&m.run, culprit->inside.value), "libz.so.1.3+0x8a20");
+    assert_int_equal(culprit->inside.ns, 2400 * US);
+    assert_int_equal(culprit->library.ns, 4880 * US);
+    assert_string_equal(culprit->mostly_in, "libz.so.1.3");
+    assert_int_equal(culprit->count, 1); /* what changes within the frame does not end the stretch */
+    assert_int_equal(culprit->longest_ns, 4880 * US);
+    assert_int_equal(culprit->longest_at, 20 * US);
+    done(&report, &m);
+}
+
+static void mostly_means_more_than_half(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"libz.so.1: deflate", "libz.so.1: crc32", "app+0x10",
+                                        "libm.so.6: sin"};
+    static const int64_t deflate[] = {2500, 100, 1000, 1280}, libz[] = {1400, 1200, 1000, 1280},
+                         none[] = {1200, 1200, 1200, 1280}, little[] = {100, 20, 20, 20};
+    static const struct {
+        const int64_t *us;
+        const char *mostly_in, *inside;
+    } cases[] = {{deflate, "libz.so.1: deflate", "libz.so.1: deflate"},
+                 {libz, "libz.so.1", "libz.so.1: deflate"},
+                 {none, NULL, "libm.so.6: sin"},
+                 {little, NULL, "libz.so.1: deflate"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct make_run m;
+        make_run_init(&m);
+        make_functions(&m, names, cases[i].us, sizeof names / sizeof *names);
+        struct report report;
+        build(&report, &m);
+        const struct culprit_row *culprit = &report.culprits.at[0];
+        assert_string_equal(run_text(&m.run, culprit->inside.value), cases[i].inside);
+        if (cases[i].mostly_in)
+            assert_string_equal(culprit->mostly_in, cases[i].mostly_in);
+        else
+            assert_null(culprit->mostly_in);
+        done(&report, &m);
+    }
+}
+
 static void the_code_after_a_wait_is_charged_to_the_wait(void **state)
 {
     (void)state;
@@ -403,6 +467,8 @@ int main(void)
         cmocka_unit_test(a_host_that_issues_back_to_back_is_launch_bound),
         cmocka_unit_test(long_code_between_launches_is_host_compute),
         cmocka_unit_test(a_native_function_is_the_culprit_where_no_python_frame_is),
+        cmocka_unit_test(of_functions_without_a_name_the_library_is_told),
+        cmocka_unit_test(mostly_means_more_than_half),
         cmocka_unit_test(the_code_after_a_wait_is_charged_to_the_wait),
         cmocka_unit_test(a_wait_followed_by_long_work_is_not_blamed_for_the_work),
         cmocka_unit_test(launches_soon_after_a_wait_cannot_have_been_issued_ahead),

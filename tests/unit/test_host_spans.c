@@ -150,6 +150,29 @@ static void a_frame_that_stays_on_the_stack_is_one_span(void **state)
     bench_release(&b);
 }
 
+static void the_line_of_a_frame_is_the_most_frequent_one(void **state)
+{
+    (void)state;
+    static const uint32_t few[] = {7, 8, 7, 9, 10, 11},
+                          many[] = {1, 2, 3, 4, 5, 6, 7, 8, 20, 9, 20, 10, 20, 11};
+    struct bench b;
+    bench_init(&b);
+    for (size_t i = 0; i < sizeof few / sizeof *few; i++) { /* none has half of the samples */
+        struct python_stack load = stack_of(LOAD, 20, few[i]);
+        sample(&b, 10, 10, 0, 0, &load);
+    }
+    for (size_t i = 0; i < sizeof many / sizeof *many; i++) { /* more than are counted at once */
+        struct python_stack step = stack_of(STEP, 21, many[i]);
+        sample(&b, 10, 10, 0, 0, &step);
+    }
+    host_track_end(&b.track, &b.out);
+    assert_int_equal(b.out.at[0].name, LOAD);
+    assert_int_equal(b.out.at[0].id, sampled_frame_id(7, 20));
+    assert_int_equal(b.out.at[b.out.count - 1].name, STEP);
+    assert_int_equal(b.out.at[b.out.count - 1].id, sampled_frame_id(20, 21));
+    bench_release(&b);
+}
+
 static void frames_change_after_the_wait_that_they_were_seen_in(void **state)
 {
     (void)state;
@@ -233,6 +256,7 @@ int main(void)
         cmocka_unit_test(two_calls_share_what_was_waited_between_them),
         cmocka_unit_test(waiting_for_a_cpu_is_a_span_of_exactly_that_length),
         cmocka_unit_test(a_frame_that_stays_on_the_stack_is_one_span),
+        cmocka_unit_test(the_line_of_a_frame_is_the_most_frequent_one),
         cmocka_unit_test(frames_change_after_the_wait_that_they_were_seen_in),
         cmocka_unit_test(a_torn_stack_does_not_end_the_frames),
         cmocka_unit_test(a_long_time_without_a_look_belongs_to_nothing),

@@ -42,15 +42,19 @@ static void consecutive_samples_of_a_function_are_one_span(void **state)
     struct native_frame f = {7, 0, false}, f_inside = {7, 9, false}, g = {8, 0, false}, none = {0};
     native_track_add(&t, 10 * MS, 0, &f_inside, &out);
     native_track_add(&t, 15 * MS, 0, &f_inside, &out);
-    native_track_add(&t, 20 * MS, 0, &f, &out);
+    native_track_add(&t, 20 * MS, 0, &f_inside, &out);
     assert_int_equal(out.count, 0);
     native_track_add(&t, 24 * MS, 0, &g, &out);
     assert_track(&out, 0, 7, 9, 10 * MS, 20 * MS);
     assert_int_equal(out.at[0].id, sampled_native_id(5000, 4000, false));
     native_track_add(&t, 30 * MS, 0, &none, &out);
     assert_track(&out, 1, 8, 0, 24 * MS, 24 * MS);
+    native_track_add(&t, 35 * MS, 0, &f_inside, &out);
+    native_track_add(&t, 40 * MS, 0, &f, &out); /* nothing is said of time that it was not seen in */
+    assert_track(&out, 2, 7, 9, 35 * MS, 35 * MS);
     native_track_end(&t, &out);
-    assert_int_equal(out.count, 2);
+    assert_track(&out, 3, 7, 0, 40 * MS, 40 * MS);
+    assert_int_equal(out.count, 4);
     vec_release(&out);
 }
 

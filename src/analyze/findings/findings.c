@@ -151,12 +151,11 @@ static struct msg culprit_message(struct report *report, const struct culprit_ro
                           NP_("{0} in {1} stretch (longest {2}) inside {3}, called from {4}",
                               "{0} in {1} stretches (longest {2}) inside {3}, called from {4}"),
                           total, count, longest, value_text(call), value_text(frame));
-    const char *inside = run_text(report->run, c->inside.value);
-    if (*frame && *inside)
+    if (*frame && c->mostly_in)
         return msg_make_n(1,
                           NP_("{0} in {1} stretch (longest {2}) in {3}, mostly inside {4}",
                               "{0} in {1} stretches (longest {2}) in {3}, mostly inside {4}"),
-                          total, count, longest, value_text(frame), value_text(inside));
+                          total, count, longest, value_text(frame), value_text(c->mostly_in));
     if (*frame)
         return msg_make_n(
             1, NP_("{0} in {1} stretch (longest {2}) in {3}", "{0} in {1} stretches (longest {2}) in {3}"),
