@@ -77,6 +77,9 @@ def compare_costs(program, seconds):
               f"{theirs / 1e7:.3f} %, {their_memory / 2**20:.1f} MiB; ratio {ratio}")
 
 
+BYTES = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
+
+
 def query():
     keys = "memory.used,memory.total,power.draw,temperature.gpu,clocks.sm"
     out = subprocess.run(["nvidia-smi", f"--query-gpu={keys}", "--format=csv,noheader,nounits", "-i", "0"],
@@ -85,13 +88,19 @@ def query():
 
 
 def shown(screen, pattern):
+    """The first number that the pattern finds; of bytes in GiB. Without a unit it has that of the number after the slash."""
     found = re.search(pattern, screen.text())
-    return float(found[1].replace(",", "")) if found else None
+    if not found:
+        return None
+    value = float(found[1].replace(",", ""))
+    unit = next((group for group in found.groups()[1:] if group in BYTES), None)
+    return value * BYTES[unit] / BYTES["GiB"] if unit else value
 
 
 def compare_values(program):
     """(name, pattern on the screen, key of nvidia-smi, factor, tolerance as a share, and absolute)"""
-    rows = (("memory used", r"memory\s+\S*\s+([\d.]+)(?: GiB)? / [\d.]+ GiB", "memory.used", 1 / 1024, 0.02, 0.6),
+    rows = (("memory used", r"memory\s+\S*\s+([\d,.]+)(?: ([KMGT]?i?B))? / [\d,.]+ ([KMGT]iB)", "memory.used", 1 / 1024,
+             0.02, 0.6),
             ("power", r"power\s+\S*\s+([\d,.]+)(?: W)? / [\d,.]+ W", "power.draw", 1, 0.25, 15),
             ("temperature", r"temperature\s+\S*\s+([\d.]+)(?: °C)? / [\d.]+ °C", "temperature.gpu", 1, 0, 4),
             ("clock", r"clock\s+\S*\s+([\d,.]+)(?: MHz)? / [\d,.]+ MHz", "clocks.sm", 1, 0.25, 60))
