@@ -171,6 +171,12 @@ static const char *place_text(struct diagnosis *d, const struct place *place)
     return kept;
 }
 
+static int64_t unix_ns(const struct diagnosis *d, const char *time)
+{
+    int64_t since_boot = event_since_boot(time);
+    return d->boot_unix_ns && since_boot != UNKNOWN ? d->boot_unix_ns + since_boot : UNKNOWN;
+}
+
 static void add_event(struct diagnosis *d, const struct sighting *sighting, const struct facts *f,
                       bool is_root)
 {
@@ -183,6 +189,8 @@ static void add_event(struct diagnosis *d, const struct sighting *sighting, cons
     event->count = sighting->count;
     event->first = sighting->first ? diagnosis_text(d, sighting->first) : NULL;
     event->last = sighting->count > 1 && sighting->last ? diagnosis_text(d, sighting->last) : event->first;
+    event->first_unix_ns = unix_ns(d, event->first);
+    event->last_unix_ns = unix_ns(d, event->last);
     event->process = sighting->process ? diagnosis_text(d, sighting->process) : NULL;
     event->meaning = xid    ? table_words(d, xid->en, xid->zh)
                      : sxid ? table_words(d, sxid->en, sxid->zh)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "analyze/setup.h"
+#include "base/clock.h"
 #include "import/logs/logs.h"
 #include "source/journal.h"
 #include "source/kmsg.h"
@@ -108,6 +109,15 @@ static void read_kernel_log(struct setup *s, struct logbook *book)
     str_release(&text);
 }
 
+/* When the clock of the kernel's log began. It stands still while the machine sleeps: of one that has slept
+ * nobody knows. 0: so it is. */
+static int64_t began_unix_ns(void)
+{
+    const int64_t second = 1000000000;
+    int64_t awake = clock_ns(CLOCK_MONOTONIC);
+    return clock_ns(CLOCK_BOOTTIME) - awake < second ? clock_ns(CLOCK_REALTIME) - awake : 0;
+}
+
 void doctor_live(struct diagnosis *d, struct logbook *book, int64_t pid, const char *program)
 {
     struct setup s;
@@ -118,6 +128,8 @@ void doctor_live(struct diagnosis *d, struct logbook *book, int64_t pid, const c
     ask_drivers(&s);
     read_images(&s); /* as far as the GPUs that are there make it a question */
     read_kernel_log(&s, book);
+    if (!*s.root)
+        d->boot_unix_ns = began_unix_ns();
     setup_diagnose(d, &s);
     setup_release(&s);
 }

@@ -1,5 +1,6 @@
 #include "model/diagnosis.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/i18n.h"
@@ -93,6 +94,23 @@ size_t diagnosis_count(const struct diagnosis *d, enum check_status status)
     vec_each (&d->checks, check)
         count += check->status == status;
     return count;
+}
+
+int64_t event_since_boot(const char *time)
+{
+    enum { SECONDS_MAX = 9, FRACTION = 6 };
+    const int64_t second = 1000000000, microsecond = 1000;
+    char *end;
+    if (!time)
+        return UNKNOWN;
+    size_t whole = strspn(time, "0123456789"), fraction = 0;
+    if (whole == 0 || whole > SECONDS_MAX || time[whole] != '.')
+        return UNKNOWN;
+    fraction = strspn(time + whole + 1, "0123456789");
+    if (fraction != FRACTION || time[whole + 1 + fraction] != '\0')
+        return UNKNOWN;
+    int64_t seconds = strtoll(time, &end, 10);
+    return seconds * second + strtoll(end + 1, NULL, 10) * microsecond;
 }
 
 const char *check_status_name(enum check_status status)

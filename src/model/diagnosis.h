@@ -47,6 +47,7 @@ struct event {
     int64_t count;      /* lines */
     const char *first;  /* time as printed; NULL: none */
     const char *last;
+    int64_t first_unix_ns, last_unix_ns; /* UNKNOWN: the log does not say when it began */
     const char *process; /* "python3 (4711)": who was calling, not who is guilty; NULL: unknown */
     struct words meaning;
     bool root; /* false: the consequence of another event */
@@ -56,6 +57,7 @@ struct event {
 
 struct diagnosis {
     struct arena arena;
+    int64_t boot_unix_ns; /* when the clock of the kernel log that is read began; 0: not known */
     VEC(struct check) checks;
     VEC(struct event) events;
     VEC(struct evidence) sources; /* what was read: the file, and what it is or what is wrong with it */
@@ -83,6 +85,9 @@ void diagnosis_evidence(struct diagnosis *d, struct check *check, const char *wh
 void diagnosis_sort(struct diagnosis *d);
 /* The number of checks with a status. */
 size_t diagnosis_count(const struct diagnosis *d, enum check_status status);
+/* The time of an event that is printed as seconds since boot ("78.556614", as dmesg does), in ns; UNKNOWN for
+ * dates and NULL. */
+int64_t event_since_boot(const char *time);
 /* "ok", "warn", "fail", "unknown" */
 const char *check_status_name(enum check_status status);
 

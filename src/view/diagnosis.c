@@ -1,5 +1,6 @@
 /* What doctor found, for people and machines. */
 #include <string.h>
+#include <time.h>
 
 #include "base/i18n.h"
 #include "base/json_write.h"
@@ -71,6 +72,64 @@ static void put_check(struct screen *s, const struct check *check)
     }
 }
 
+static void add_date(struct str *out, int64_t unix_ns)
+{
+    const int64_t second = 1000000000;
+    char date[32] = "";
+    struct tm local;
+    time_t seconds = (time_t)(unix_ns / second);
+    if (localtime_r(&seconds, &local))
+        strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S", &local);
+    str_puts(out, date);
+}
+
+/* "78.6 s", "3:25:45", "10 d 3:25:45" */
+static void add_since_boot(struct str *out, int64_t ns)
+{
+    enum { MINUTE = 60, HOUR = 3600, DAY = 24 * HOUR };
+    const int64_t second = 1000000000, tenth = 100000000;
+    int64_t seconds = ns / second;
+    if (seconds < HOUR) {
+        str_addf(out, _("%lld.%lld s"), (long long)seconds, (long long)(ns % second / tenth));
+        return;
+    }
+    if (seconds >= DAY)
+        str_addf(out, _("%lld d "), (long long)(seconds / DAY));
+    str_addf(out, "%lld:%02lld:%02lld", (long long)(seconds % DAY / HOUR),
+             (long long)(seconds % HOUR / MINUTE), (long long)(seconds % MINUTE));
+}
+
+/* When it was first and last: the date where it can be known, else what the log prints. */
+static void add_times(struct str *out, const struct event *event)
+{
+    struct str first = {0}, last = {0}, times = {0};
+    int64_t since_first = event_since_boot(event->first), since_last = event_since_boot(event->last);
+    bool is_dated = event->first_unix_ns != UNKNOWN && event->last_unix_ns != UNKNOWN;
+    bool is_counted = !is_dated && since_first != UNKNOWN && since_last != UNKNOWN;
+    if (is_dated) {
+        add_date(&first, event->first_unix_ns);
+        add_date(&last, event->last_unix_ns);
+    } else if (is_counted) {
+        add_since_boot(&first, since_first);
+        add_since_boot(&last, since_last);
+    } else {
+        str_puts(&first, event->first ? event->first : "");
+        str_puts(&last, event->last ? event->last : "");
+    }
+    str_puts(&times, str_text(&first));
+    if (last.len > 0 && strcmp(str_text(&first), str_text(&last)) != 0)
+        str_addf(&times, " … %s", str_text(&last));
+    if (times.len > 0)
+        str_puts(out, "; ");
+    if (is_counted)
+        str_addf(out, _("%s after boot"), str_text(&times));
+    else
+        str_puts(out, str_text(&times));
+    str_release(&first);
+    str_release(&last);
+    str_release(&times);
+}
+
 static void put_event(struct screen *s, const struct event *event)
 {
     struct str text = {0};
@@ -85,10 +144,7 @@ static void put_event(struct screen *s, const struct event *event)
     if (!event->root)
         str_puts(&text, _("(follows another) "));
     str_puts(&text, event->meaning.plain ? event->meaning.local : "");
-    if (event->first && event->last && strcmp(event->first, event->last) != 0)
-        str_addf(&text, "; %s … %s", event->first, event->last);
-    else if (event->first)
-        str_addf(&text, "; %s", event->first);
+    add_times(&text, event);
     if (event->process) {
         str_puts(&text, "; ");
         str_addf(&text, _("while %s was calling"), event->process);
@@ -175,6 +231,8 @@ static void json_event(struct json_writer *w, const struct event *event)
     json_int(w, event->count);
     json_key_text(w, "first", event->first);
     json_key_text(w, "last", event->last);
+    json_key_int(w, "first_unix_ns", event->first_unix_ns);
+    json_key_int(w, "last_unix_ns", event->last_unix_ns);
     json_key_text(w, "process", event->process);
     json_key_text(w, "meaning", event->meaning.plain);
     json_key(w, "root");

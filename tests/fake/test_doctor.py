@@ -147,6 +147,11 @@ class Doctor(unittest.TestCase):
         found = self.checks()
         self.assertEqual((found["kernel-log"], found["xid-79"]), ("ok", "fail"))
         self.assertEqual([event["xid"] for event in self.events], [79])
+        self.assertEqual((self.events[0]["first"], self.events[0]["first_unix_ns"]), ("1126.600412", None))
+        for lang, time in (("en", "1126.6 s after boot"), ("zh_CN", "启动后 1126.6 秒")):
+            text = " ".join(self.run_it(lang=lang).stdout.split())
+            self.assertIn("[ 1126.600412] NVRM: Xid", text)
+            self.assertIn(time, text)
 
     def journal(self, *lines):
         path = self.folder.name + "/journalctl"

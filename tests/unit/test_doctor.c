@@ -241,7 +241,7 @@ static void times_of_every_logger_are_kept(void **state)
          "2025-05-06T00:38:27.114209+02:00"},
         {"5月 06 00:38:27 node7 kernel: NVRM: Xid (PCI:0000:3b:00): 79, x", "5月 06 00:38:27"},
         {"<3>[ 1126.600412] NVRM: Xid (PCI:0000:3b:00): 79, x", "1126.600412"},
-        {"3,1021,1126600412,-;NVRM: Xid (PCI:0000:3b:00): 79, x", "1126600412"},
+        {"3,1021,1126600412,-;NVRM: Xid (PCI:0000:3b:00): 79, x", "1126.600412"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct diagnosis d;
@@ -251,6 +251,52 @@ static void times_of_every_logger_are_kept(void **state)
         assert_string_equal(d.events.at[0].first, cases[i].time);
         diagnosis_release(&d);
     }
+}
+
+static void records_of_the_kernel_are_shown_as_dmesg_does(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line, *shown;
+    } cases[] = {
+        {"4,361,78556614,c;NVRM: Xid (PCI:0000:3b:00): 31, x",
+         "[   78.556614] NVRM: Xid (PCI:0000:3b:00): 31, x"},
+        {"3,1,8640123000001,-,caller=T123;NVRM: Xid (PCI:0000:3b:00): 31, x; y",
+         "[8640123.000001] NVRM: Xid (PCI:0000:3b:00): 31, x; y"},
+        {"4,361,999999999999999999,c;NVRM: Xid (PCI:0000:3b:00): 31, x", NULL}, /* no time of this world */
+        {"4,361,7,c NVRM: Xid (PCI:0000:3b:00): 31, x", NULL},
+        {"4,,7,c;NVRM: Xid (PCI:0000:3b:00): 31, x", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct diagnosis d;
+        diagnose_text(&d, cases[i].line, strlen(cases[i].line));
+        assert_int_equal(d.events.count, 1);
+        assert_string_equal(d.events.at[0].evidence.text, cases[i].shown ? cases[i].shown : cases[i].line);
+        diagnosis_release(&d);
+    }
+}
+
+static void times_since_boot_are_dates_where_the_boot_is_known(void **state)
+{
+    (void)state;
+    static const char text[] = "4,361,78556614,c;NVRM: Xid (PCI:0000:3b:00): 31, x\n"
+                               "4,370,95757332,c;NVRM: Xid (PCI:0000:3b:00): 31, x\n";
+    const int64_t boot = INT64_C(1700000000000000000);
+    for (int known = 0; known < 2; known++) {
+        struct logbook book = {0};
+        struct diagnosis d = {.boot_unix_ns = known ? boot : 0};
+        assert_int_equal(logs_read_memory(&book, "/dev/kmsg", text, sizeof text - 1, NULL), 0);
+        diagnose_logbook(&d, &book);
+        const struct event *event = &d.events.at[0];
+        assert_int_equal(event_since_boot(event->last), INT64_C(95757332000));
+        assert_true(event->first_unix_ns == (known ? boot + INT64_C(78556614000) : UNKNOWN));
+        assert_true(event->last_unix_ns == (known ? boot + INT64_C(95757332000) : UNKNOWN));
+        diagnosis_release(&d);
+        logbook_release(&book);
+    }
+    assert_true(event_since_boot("May  6 00:38:27") == UNKNOWN);
+    assert_true(event_since_boot("9999999999999999999.000000") == UNKNOWN);
+    assert_true(event_since_boot(NULL) == UNKNOWN);
 }
 
 static void text_that_only_looks_like_an_xid_is_none(void **state)
@@ -387,6 +433,8 @@ int main(void)
         cmocka_unit_test(an_event_long_after_another_is_no_consequence),
         cmocka_unit_test(the_line_of_an_xid_adds_to_its_meaning),
         cmocka_unit_test(times_of_every_logger_are_kept),
+        cmocka_unit_test(records_of_the_kernel_are_shown_as_dmesg_does),
+        cmocka_unit_test(times_since_boot_are_dates_where_the_boot_is_known),
         cmocka_unit_test(text_that_only_looks_like_an_xid_is_none),
         cmocka_unit_test(a_million_kinds_of_events_and_endless_lines_stay_bounded),
         cmocka_unit_test(nuls_in_a_log_do_not_end_it_and_a_program_is_refused),

@@ -1,4 +1,5 @@
 /* What loggers put in front of a kernel message. */
+#include <stdio.h>
 #include <string.h>
 
 #include "import/logs/readers.h"
@@ -116,32 +117,6 @@ static void take_bracket(struct log_line *line)
     skip(line, length + 2);
 }
 
-/* "3,1021,1126600412,-;" of /dev/kmsg. */
-static void take_kmsg(struct log_line *line)
-{
-    int commas = 0;
-    const char *third = NULL;
-    for (size_t i = 0; i < line->body_length && i < 64; i++) {
-        char c = line->body[i];
-        if (c == ';' && commas >= 3) {
-            line->is_kernel = true;
-            skip(line, i + 1);
-            return;
-        }
-        if (c == ',' && ++commas == 2)
-            third = line->body + i + 1;
-        else if (commas == 3 && c == ',') {
-            int64_t us = 0;
-            size_t length = (size_t)(line->body + i - third);
-            for (size_t d = 0; d < length && d < 15; d++)
-                us = us * 10 + (third[d] - '0');
-            set_time(line, third, length, us * 1000);
-        }
-        if (commas < 3 && c != ',' && !is_digit(c))
-            return;
-    }
-}
-
 /* "kern  :err   : 2025-01-21T04:41:44,283302+00:00 " of dmesg -x. */
 static void take_facility(struct log_line *line)
 {
@@ -194,14 +169,44 @@ static bool is_kernel_body(const struct log_line *line)
     return false;
 }
 
+/* A number, and the character that ends it. */
+static bool take_number(const char **at, const char *end, char stop, int64_t *value)
+{
+    enum { DIGITS_MAX = 15 };
+    const char *start = *at;
+    *value = 0;
+    for (; *at < end && is_digit(**at); (*at)++) {
+        if (*at - start == DIGITS_MAX)
+            return false;
+        *value = *value * 10 + **at - '0';
+    }
+    return *at > start && *at < end && *(*at)++ == stop;
+}
+
+size_t log_line_from_kmsg(char *out, size_t size, const char *text, size_t length)
+{
+    enum { HEAD_MAX = 96 };
+    const int64_t million = 1000000;
+    const char *at = text, *end = text + length;
+    int64_t priority, number, us;
+    if (!take_number(&at, end, ',', &priority) || !take_number(&at, end, ',', &number) ||
+        !take_number(&at, end, ',', &us))
+        return 0;
+    size_t head = (size_t)(end - at) < HEAD_MAX ? (size_t)(end - at) : HEAD_MAX;
+    const char *body = memchr(at, ';', head);
+    if (!body++)
+        return 0;
+    int written = snprintf(out, size, "[%5lld.%06lld] %.*s", (long long)(us / million),
+                           (long long)(us % million), (int)(end - body), body);
+    return written < 0 ? 0 : (size_t)written < size ? (size_t)written : size - 1;
+}
+
 void log_line_parse(struct log_line *line, const char *text, size_t length)
 {
     *line = (struct log_line){
         .text = text, .length = length, .body = text, .body_length = length, .time_ns = UNKNOWN};
     if (length > 3 && text[0] == '<' && is_digit(text[1]) && text[2] == '>')
         skip(line, 3);
-    if (line->body_length > 0 && is_digit(*line->body))
-        take_kmsg(line);
     take_facility(line);
     take_syslog(line);
     take_bracket(line);

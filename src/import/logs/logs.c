@@ -38,6 +38,11 @@ static void take_line(struct logs *logs, const char *text, size_t length, int64_
     struct log_line line;
     while (length > 0 && text[length - 1] == '\r')
         length--;
+    size_t printed = log_line_from_kmsg(logs->record, sizeof logs->record, text, length);
+    if (printed > 0) {
+        text = logs->record;
+        length = printed;
+    }
     log_line_parse(&line, text, length);
     line.number = number;
     if (line.host_length > 0)

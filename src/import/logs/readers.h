@@ -20,8 +20,11 @@ struct log_line {
     int64_t number;
 };
 
-/* Knows dmesg with and without -T, -x, --time-format=iso; syslog, journalctl, rsyslog, raw printk, kmsg. */
+/* Knows dmesg with and without -T, -x, --time-format=iso; syslog, journalctl, rsyslog, raw printk. */
 void log_line_parse(struct log_line *line, const char *text, size_t length);
+/* A record of /dev/kmsg ("3,1021,1126600412,-;text") as dmesg prints it ("[ 1126.600412] text"). Returns its
+ * length in out, which it is cut to; 0: it is no such record. */
+size_t log_line_from_kmsg(char *out, size_t size, const char *text, size_t length);
 
 /* Index of all patterns by their first two bytes. */
 struct sign_index;
@@ -62,7 +65,8 @@ struct logs {
     struct sign_index *index;
     struct smi_state smi;
     struct kube_state kube;
-    unsigned kinds; /* bit 1 << enum log_kind */
+    unsigned kinds;                  /* bit 1 << enum log_kind */
+    char record[LOGS_LINE_MAX + 32]; /* a record of /dev/kmsg as dmesg prints it */
 };
 
 enum log_kind {
