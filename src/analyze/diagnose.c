@@ -38,6 +38,15 @@ static enum check_status status_of(const char *name)
     return strcmp(name, "ok") == 0 ? CHECK_OK : strcmp(name, "warn") == 0 ? CHECK_WARN : CHECK_FAIL;
 }
 
+/* One text after the other; either may have nothing to say. */
+static struct words join(struct diagnosis *d, struct words first, struct words more)
+{
+    if (!first.plain || !more.plain)
+        return first.plain ? first : more;
+    return (struct words){diagnosis_words(d, "%s %s", first.plain, more.plain).plain,
+                          diagnosis_words(d, "%s %s", first.local, more.local).plain};
+}
+
 /* What a line says beyond its code. */
 static struct words detail_words(struct diagnosis *d, const char *id, const char *line)
 {
@@ -53,12 +62,7 @@ static struct words with_detail(struct diagnosis *d, struct words meaning, const
     struct words more = {NULL, NULL};
     for (int i = 0; i < sighting->place_count && !more.plain; i++)
         more = detail_words(d, sighting->id, sighting->places[i].text);
-    if (!more.plain)
-        return meaning;
-    if (!meaning.plain)
-        return more;
-    return (struct words){diagnosis_words(d, "%s %s", meaning.plain, more.plain).plain,
-                          diagnosis_words(d, "%s %s", meaning.local, more.local).plain};
+    return join(d, meaning, more);
 }
 
 static void xid_facts(struct facts *f, struct diagnosis *d, const struct sighting *sighting)
@@ -128,8 +132,12 @@ static struct facts facts_of(struct diagnosis *d, const struct sighting *sightin
         sxid_facts(&f, d, sighting);
     else
         sign_facts(&f, d, sighting);
-    if (sighting->is_mild && f.status == CHECK_FAIL)
+    if ((sighting->is_mild || sighting->is_over) && f.status == CHECK_FAIL)
         f.status = CHECK_WARN;
+    if (sighting->is_over)
+        f.meaning = join(d, f.meaning,
+                         diagnosis_words(d, N_("The GPU has come through it: it answers, and its driver asks "
+                                               "for no recovery.")));
     return f;
 }
 

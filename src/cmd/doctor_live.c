@@ -130,6 +130,7 @@ void doctor_live(struct diagnosis *d, struct logbook *book, int64_t pid, const c
     read_kernel_log(&s, book);
     if (!*s.root)
         d->boot_unix_ns = began_unix_ns();
+    setup_settle_faults(&s, book);
     setup_diagnose(d, &s);
     setup_release(&s);
 }

@@ -29,6 +29,7 @@ struct sighting {
     bool in_kernel_log;
     bool is_consequence; /* what explains it stood before it, on the same device and shortly */
     bool is_mild;        /* the line itself says that it is not fatal */
+    bool is_over;        /* a program's fault that has left the GPU fit; set after reading */
     const char *first;   /* times as printed; NULL: none */
     char *last;
     int64_t first_ns, last_ns; /* on some clock of the file, UNKNOWN: none */

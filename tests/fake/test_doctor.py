@@ -153,6 +153,23 @@ class Doctor(unittest.TestCase):
             self.assertIn("[ 1126.600412] NVRM: Xid", text)
             self.assertIn(time, text)
 
+    def test_a_fault_of_a_program_is_over_when_the_gpu_is_fit(self):
+        self.fake_gpu()
+        self.write("/dev/kmsg", "4,361,78556614,c;NVRM: Xid (PCI:0000:3b:00): 31, pid=4711, name=faults, MMU Fault\n"
+                                "4,362,978556614,c;NVRM: Xid (PCI:0000:3b:00): 48, pid=4711, name=faults, DBE\n")
+        self.write("/proc/4711/environ", "PATH=/usr/bin\0")
+        for arguments, extra, status in (
+                ((), {"WARPLIGHT_NVML": NVML}, "warn"),
+                ((), {"WARPLIGHT_NVML": NVML, "FAKE_NVML_FIELDS": "230=1"}, "fail"),
+                ((), {"WARPLIGHT_NVML": NVML, "FAKE_NVML_CODES": "nvmlInit_v2=18"}, "fail"),
+                ((), {}, "fail"),  # nobody knows how the GPU is
+                (("--pid", "4711"), {"WARPLIGHT_NVML": NVML}, "fail")):
+            found = self.checks(*arguments, **extra)
+            self.assertEqual((found["xid-31"], found["xid-48"]), (status, "fail"), (arguments, extra))
+        self.assertIn("has come through it", " ".join(self.run_it(WARPLIGHT_NVML=NVML).stdout.split()))
+        # A log that somebody gives says nothing of how its GPUs are.
+        self.assertEqual(self.checks(self.root + "/dev/kmsg")["xid-31"], "fail")
+
     def journal(self, *lines):
         path = self.folder.name + "/journalctl"
         with open(path, "w", encoding="utf-8") as file:
