@@ -34,6 +34,11 @@
 #define THREAD_OP         "sass_thread_inst_executed_op_"
 #define PIPE_CYCLES(pipe) "sm__pipe_" pipe "_cycles_active" PCT_ACTIVE
 #define PIPE_INST(pipe)   "sm__inst_executed_pipe_" pipe PCT_ACTIVE
+/* without the fabric */
+#define L2_PARTS                                                                                             \
+    "lts__xbar2lts_cycles_active" PCT_ELAPSED " | lts__t_sectors" PCT_ELAPSED                                \
+    "? | lts__d_sectors" PCT_ELAPSED "? | lts__d_sectors_fill_device" PCT_ELAPSED                            \
+    "? | lts__t_tag_requests" PCT_ELAPSED "? | lts__d_atomic_input_cycles_active" PCT_ELAPSED "?"
 /* add, multiply and fused instructions of a type, as sums or as rates */
 #define FLOP_SUM(unit, add, mul, fma)                                                                        \
     unit THREAD_OP add "_pred_on.sum + " unit THREAD_OP mul "_pred_on.sum + 2 * " unit THREAD_OP fma         \
@@ -95,8 +100,10 @@ const char *const *const metric_formulas[METRIC_COUNT] = {
     [METRIC_L2_THROUGHPUT] =
         FORMULAS("lts__throughput" PCT_ELAPSED, SOL "L2 Cache Throughput'", SOL "SOL L2 Cache'",
                  OLDSOL "SOL L2 Cache'", "l2_utilization / 10",
-                 "lts__t_sectors" PCT_ELAPSED " | lts__xbar2lts_cycles_active" PCT_ELAPSED
-                 "? | lts__d_sectors" PCT_ELAPSED "? | lts__t_tag_requests" PCT_ELAPSED "?"),
+                 /* the busiest of its parts: at least that. Of the ends of the fabric between the halves of
+                  * L2 the first is a part where it is counted, else the second. */
+                 L2_PARTS " | lts__ltcfabric2ltc_cycles_active" PCT_ELAPSED,
+                 L2_PARTS " | lts__ltcfabric2lts_cycles_active" PCT_ELAPSED "?"),
     [METRIC_DRAM_THROUGHPUT] =
         FORMULAS("gpu__dram_throughput" PCT_ELAPSED, "dram__throughput" PCT_ELAPSED, SOL "DRAM Throughput'",
                  SOL "SOL DRAM'", OLDSOL "SOL DRAM'", "dram__bytes.sum.pct_of_peak_sustained_elapsed",
@@ -106,10 +113,11 @@ const char *const *const metric_formulas[METRIC_COUNT] = {
                  "dram_utilization / 10"),
     [METRIC_MEMORY_PIPES] = FORMULAS("sm__memory_throughput" PCT_ELAPSED, MEMORY "Mem Pipes Busy'"),
 
-    [METRIC_ISSUE_ACTIVE] =
-        FORMULAS("smsp__issue_active" PCT_ACTIVE, "smsp__issue_active.avg.per_cycle_active",
-                 SCHED "One or More Eligible'", "sm__inst_issued" PCT_ACTIVE, WORK "Issue Slots Busy'",
-                 "issue_slot_utilization"),
+    [METRIC_ISSUE_ACTIVE] = FORMULAS(
+        "smsp__issue_active" PCT_ACTIVE, "smsp__issue_active.avg.per_cycle_active",
+        SCHED "One or More Eligible'", "sm__inst_issued" PCT_ACTIVE, WORK "Issue Slots Busy'",
+        "issue_slot_utilization",
+        "smsp__inst_executed.avg.per_cycle_active" /* replays of instructions are rare: 0 to 1.4 % */),
     [METRIC_IPC] =
         FORMULAS("sm__inst_executed.avg.per_cycle_active", "4 * smsp__inst_executed.avg.per_cycle_active",
                  WORK "Executed Ipc Active'", "ipc"),
@@ -265,13 +273,14 @@ const char *const *const metric_formulas[METRIC_COUNT] = {
     [METRIC_GLOBAL_ATOMIC_SECTORS] =
         FORMULAS(L1_SECTORS "global_op_atom.sum + " L1_SECTORS "global_op_red.sum"),
     [METRIC_L2_ATOMIC_SECTORS] = FORMULAS(
-        "lts__t_sectors_op_atom.sum + lts__t_sectors_op_red.sum",
         "lts__t_sectors_srcunit_tex_op_atom.sum + lts__t_sectors_srcunit_tex_op_red.sum",
         "lts__t_sectors_srcunit_tex_op_atom_dot_alu.sum + lts__t_sectors_srcunit_tex_op_atom_dot_cas.sum"
         " + lts__t_sectors_srcunit_tex_op_red.sum",
-        "l2_atomic_transactions"),
+        "l2_atomic_transactions", "lts__d_atomic_input_cycles_active.sum" /* one a cycle */,
+        /* counts again what one half of L2 passes on to the other */
+        "lts__t_sectors_op_atom.sum + lts__t_sectors_op_red.sum"),
     [METRIC_L2_ATOMIC_THROUGHPUT] = FORMULAS("lts__d_atomic_input_cycles_active" PCT_ELAPSED),
     [METRIC_SHARED_ATOMIC_INSTRUCTIONS] =
-        FORMULAS("smsp__inst_executed_op_shared_atom.sum", "smsp__sass_inst_executed_op_shared_atom.sum",
+        FORMULAS("smsp__sass_inst_executed_op_shared_atom.sum", "smsp__inst_executed_op_shared_atom.sum",
                  "inst_executed_shared_atomics"),
 };

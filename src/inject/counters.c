@@ -435,7 +435,9 @@ static enum mode wanted_mode(const struct recorder *r, const struct context *c, 
         return MODE_OFF;
     if (deep && !kernel->deep && (c->spent_ns < replay_ns || (c->settled && matters(c, kernel))))
         return MODE_DEEP;
-    if (c->deepening)
+    /* In a session that is open it costs next to nothing; to open one does, and so waits, unless nothing is
+     * known of the kernel. */
+    if (c->deepening && kernel->measured && c->mode != MODE_QUICK)
         return MODE_OFF;
     bool often = r->options.launches && kernel->measured >= r->options.launches;
     return often ? MODE_OFF : MODE_QUICK;

@@ -202,17 +202,33 @@ static size_t keep_known(struct profiler *p, const char **metrics, size_t count)
     return first + second;
 }
 
-/* Takes one after the other of those that fit with what was taken. */
-static cupti_result take_what_fits(struct profiler *p, struct profiler_plan *plan, size_t most_passes)
+static bool fits(struct profiler *p, struct profiler_plan *plan, size_t most_passes)
 {
-    struct profiler_plan fits = {0};
-    for (size_t i = 0; i < plan->count; i++) {
-        fits.metrics[fits.count++] = plan->metrics[i];
-        if (try_plan(p, &fits, NULL) != CUPTI_OK || fits.passes > most_passes)
-            fits.count--;
-    }
+    return try_plan(p, plan, NULL) == CUPTI_OK && plan->passes <= most_passes;
+}
+
+/* Takes those that fit with what was taken, the first ones first: what fits as a whole at once, else its
+ * halves. */
+static void take_what_fits(struct profiler *p, struct profiler_plan *taken, const char *const *metrics,
+                           size_t count, size_t most_passes)
+{
+    memcpy(taken->metrics + taken->count, metrics, count * sizeof *metrics);
+    taken->count += count;
+    if (count == 0 || fits(p, taken, most_passes))
+        return;
+    taken->count -= count;
+    if (count == 1)
+        return;
+    take_what_fits(p, taken, metrics, count / 2, most_passes);
+    take_what_fits(p, taken, metrics + count / 2, count - count / 2, most_passes);
+}
+
+static cupti_result plan_what_fits(struct profiler *p, struct profiler_plan *plan, size_t most_passes)
+{
+    struct profiler_plan taken = {0};
+    take_what_fits(p, &taken, plan->metrics, plan->count, most_passes);
     drop_plan(p, plan);
-    *plan = fits;
+    *plan = taken;
     return plan->count ? try_plan(p, plan, NULL) : NO_METRICS;
 }
 
@@ -229,7 +245,7 @@ int profiler_plan(struct profiler *p, const char *const *metrics, size_t count, 
         result = plan->count ? try_plan(p, plan, why) : result;
     }
     if (result == CUPTI_OK && plan->passes > most_passes)
-        result = take_what_fits(p, plan, most_passes);
+        result = plan_what_fits(p, plan, most_passes);
     if (result == CUPTI_OK)
         return 0;
     refusal_set(why,

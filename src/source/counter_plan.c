@@ -177,16 +177,25 @@ static void add_known(const struct host *host, struct counter_chip *chip, const 
     }
 }
 
-/* How many fit in one pass, taken as the injected library takes them. */
+/* Takes those that fit in one pass with what was taken, as the injected library does. */
+static void take_what_fits(const struct host *host, const char *chip, const char *const *metrics,
+                           size_t count, const char **taken, size_t *taken_count)
+{
+    memcpy(taken + *taken_count, metrics, count * sizeof *metrics);
+    if (passes_of(host, chip, taken, *taken_count + count) == 1) {
+        *taken_count += count;
+    } else if (count > 1) {
+        take_what_fits(host, chip, metrics, count / 2, taken, taken_count);
+        take_what_fits(host, chip, metrics + count / 2, count - count / 2, taken, taken_count);
+    }
+}
+
 static size_t count_that_fit(const struct host *host, const char *chip, const char *const *metrics,
                              size_t count)
 {
     const char **taken = mem_zalloc(count, sizeof *taken);
     size_t fit = 0;
-    for (size_t i = 0; i < count; i++) {
-        taken[fit] = metrics[i];
-        fit += passes_of(host, chip, taken, fit + 1) == 1;
-    }
+    take_what_fits(host, chip, metrics, count, taken, &fit);
     free(taken);
     return fit;
 }

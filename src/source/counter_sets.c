@@ -14,7 +14,6 @@ const char *const counters_quick[] = {
     "sm__cycles_active.min",
     "sm__cycles_elapsed.avg",
     "sm__warps_active" ACTIVE,
-    "smsp__issue_active" ACTIVE,
     "dram__throughput" ELAPSED,
     "dram__bytes.sum.per_second",
     "dram__bytes_read.sum",
@@ -28,11 +27,22 @@ const char *const counters_quick[] = {
     "lts__t_sectors.sum",
     "smsp__inst_executed.sum",
     "sm__inst_executed.avg.per_cycle_active",
+    "smsp__inst_executed.avg.per_cycle_active", /* in place of what was issued, which leaves room for: */
     "sm__pipe_tensor_cycles_active" ACTIVE,
-    /* how busy L2 is: its own throughput needs several passes, these parts of it none more */
+    "sm__pipe_fp64_cycles_active" ACTIVE,
+    "sm__inst_executed_pipe_fp64" ACTIVE, /* where the one before does not fit */
+    /* How busy L2 is. Its own throughput needs four passes and more; it is the largest of these parts, of
+     * which most fit: those first that are the largest most often. The fabric joins the two halves of L2, and
+     * of its two ends chips count one or the other. */
     "lts__t_sectors" ELAPSED,
     "lts__xbar2lts_cycles_active" ELAPSED,
     "lts__d_sectors" ELAPSED,
+    "lts__ltcfabric2ltc_cycles_active" ELAPSED,
+    "lts__ltcfabric2lts_cycles_active" ELAPSED,
+    "lts__d_sectors_fill_device" ELAPSED,
+    "lts__t_tag_requests" ELAPSED,
+    "lts__d_atomic_input_cycles_active" ELAPSED,
+    "lts__d_atomic_input_cycles_active.sum",
 };
 const size_t counters_quick_count = sizeof counters_quick / sizeof *counters_quick;
 
@@ -63,14 +73,15 @@ const char *const counters_deep[] = {
     SHARED "st.sum",
     CONFLICT "ld.sum",
     CONFLICT "st.sum",
-    "smsp__inst_executed_op_shared_ld.sum",
-    "smsp__inst_executed_op_shared_st.sum",
-    "smsp__inst_executed_op_shared_atom.sum",
+    "smsp__sass_inst_executed_op_shared_ld.sum",
+    "smsp__sass_inst_executed_op_shared_st.sum",
+    "smsp__sass_inst_executed_op_shared_atom.sum",
     REQUESTS "global_op_atom.sum",
     REQUESTS "global_op_red.sum",
-    "lts__t_sectors_op_atom.sum",
-    "lts__t_sectors_op_red.sum",
+    "lts__t_sectors_srcunit_tex_op_atom.sum",
+    "lts__t_sectors_srcunit_tex_op_red.sum",
     /* warps */
+    "smsp__issue_active" ACTIVE,
     "smsp__warps_active.avg.per_cycle_active",
     "smsp__warps_eligible.avg.per_cycle_active",
     "smsp__average_warp_latency_per_inst_issued.ratio",
@@ -79,8 +90,6 @@ const char *const counters_deep[] = {
     "smsp__sass_average_branch_targets_threads_uniform.pct",
     "smsp__sass_branch_targets_threads_divergent.sum",
     /* pipes and arithmetic */
-    "sm__pipe_fp64_cycles_active" ACTIVE,
-    "sm__inst_executed_pipe_fp64" ACTIVE,
     "sm__pipe_fma_cycles_active" ACTIVE,
     "sm__pipe_alu_cycles_active" ACTIVE,
     "sm__inst_executed_pipe_lsu" ACTIVE,

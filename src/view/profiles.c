@@ -10,7 +10,7 @@
 #include "view/table.h"
 #include "view/text.h"
 
-enum { ROWS = 12, FINDINGS = 6, INDENT = 2, NAME_WIDTH = 40, DETAILS = 3 };
+enum { ROWS = 12, FINDINGS = 6, INDENT = 2, NAME_WIDTH = 40, DETAILS = 3, NAMES = 4 };
 
 /* "NVIDIA H200 · cc 9.0 · 132 SMs · 15 kernels in 20.9 ms" */
 static void put_device(struct screen *s, const struct report *report)
@@ -131,29 +131,73 @@ static void put_findings(struct screen *s, const struct report *report, const st
 
 /* ---- what next ----------------------------------------------------------------------------------------- */
 
-/* What the counters of all kernels together leave open. */
-static unsigned undecided_of(const struct report *report)
+static void undecided_list(struct str *out, unsigned undecided)
 {
-    unsigned undecided = 0;
-    vec_each (&report->profiles, row)
-        undecided |= row->undecided;
-    return undecided;
-}
-
-static void put_next(struct screen *s, const struct report *report)
-{
-    unsigned undecided = undecided_of(report);
-    struct str list = {0};
+    str_cut(out, 0);
     for (int i = 0; i < UNDECIDED_COUNT; i++)
         if (undecided >> i & 1)
-            str_addf(&list, "%s%s", list.len ? _(", ") : "", _(undecided_title((enum undecided)i)));
+            str_addf(out, "%s%s", out->len ? _(", ") : "", _(undecided_title((enum undecided)i)));
+}
+
+/* The first few kernels of which some of that is not known. Returns how many there are. */
+static size_t lacking_list(struct str *out, const struct report *report, unsigned undecided,
+                           const struct view_options *options)
+{
+    size_t count = 0;
+    vec_each (&report->profiles, row) {
+        if (!(row->undecided & undecided) || count++ >= NAMES)
+            continue;
+        struct cell name = {CELL_VALUE, {.value = value_kernel(run_text(report->run, row->name))}};
+        str_puts(out, out->len ? _(", ") : "");
+        cell_text(
+            out, &name, report,
+            &(struct cell_style){.translate = true, .full_names = options->full_names, .width = NAME_WIDTH});
+    }
+    if (count > NAMES)
+        str_addf(out, "%s…", _(", "));
+    return count;
+}
+
+/* What the counters leave open: of every kernel, and of those that were counted less than others. False:
+ * nothing.
+ */
+static bool put_undecided(struct screen *s, const struct report *report, const struct view_options *options)
+{
+    unsigned of_all = ~0u, of_some = 0;
+    struct str list = {0}, names = {0};
+    vec_each (&report->profiles, row) {
+        of_all &= row->undecided;
+        of_some |= row->undecided;
+    }
+    of_some &= ~of_all & ~(1u << UNDECIDED_STALLS); /* short kernels are not sampled */
+    if (!of_some && !of_all)
+        return false;
     screen_newline(s);
+    if (of_some) {
+        size_t count = lacking_list(&names, report, of_some, options);
+        undecided_list(&list, of_some);
+        text_put_msg(
+            s, report, STYLE_DIM,
+            &msg_make(N_("Counted less than the others: {0} of {1} kernels ({2}). Not measured of them: "
+                         "{3}."),
+                      value_count((int64_t)count), value_count((int64_t)report->profiles.count),
+                      value_text(str_text(&names)), value_text(str_text(&list))),
+            0);
+    }
+    undecided_list(&list, of_all);
     if (list.len)
         text_put_msg(
             s, report, STYLE_DIM,
             &msg_make(N_("Not measured: {0}. --deep and --stalls measure them (Nsight Compute: --set full)."),
                       value_text(str_text(&list))),
             0);
+    str_release(&names);
+    str_release(&list);
+    return true;
+}
+
+static void put_next(struct screen *s, const struct report *report)
+{
     text_put_msg(
         s, report, STYLE_DIM,
         &msg_make(
@@ -162,7 +206,6 @@ static void put_next(struct screen *s, const struct report *report)
             value_text(report->profiles.at[0].findings.count ? report->profiles.at[0].findings.at[0].id
                                                              : "occupancy")),
         0);
-    str_release(&list);
 }
 
 void text_profiles(struct screen *s, const struct report *report, const struct view_options *options,
@@ -173,6 +216,7 @@ void text_profiles(struct screen *s, const struct report *report, const struct v
         vec_each (&report->profiles, row)
             profile_detail(s, report, row, options);
         text_losses(s, report);
+        put_undecided(s, report, options);
         return;
     }
     screen_newline(s);
@@ -189,5 +233,7 @@ void text_profiles(struct screen *s, const struct report *report, const struct v
             0);
     put_findings(s, report, options);
     text_losses(s, report);
+    if (!put_undecided(s, report, options))
+        screen_newline(s);
     put_next(s, report);
 }

@@ -5,10 +5,11 @@
  * FAKE_PROFILER_REFUSE=CALL=CODE  that call fails with that code
  * FAKE_PROFILER_FLAG=NAME         DeviceSupported says no to architecture, sli, vgpu, confidential, cmp, wsl
  * FAKE_PROFILER_UNKNOWN=TEXT      the chip has no metric whose name has TEXT
- * FAKE_PROFILER_PASS=N            so many metrics fit in a pass (32)
+ * FAKE_PROFILER_PASS=N            so many metrics fit in a pass (40)
  * FAKE_PROFILER_CUBIN=FILE        the module that the program loads; samples are of its code
  * FAKE_PROFILER_PC=N              the second instruction that is sampled (32)
  * FAKE_PROFILER_MIG=1             the GPU is a MIG instance, which shares L2 and DRAM
+ * FAKE_PROFILER_REPLAY_MS=N       so long takes a launch that is replayed (0)
  * FAKE_PROFILER_BUSY=N            another process has the counters when the first N sessions begin
  * FAKE_PROFILER_LOG=FILE          what the application felt: one letter a call: S start, P stop of a session,
  * r a launch that was measured, m one that was replayed, l one that was not, s sampled, g a graph, w one that
@@ -133,6 +134,9 @@ static void run_kernel(const void *context, const char *symbol, double duration_
         if (o->ranges < o->most)
             o->durations[o->ranges++] = duration_ns;
         note(o->replays ? 'm' : 'r');
+        const char *replay_ms = o->replays ? getenv("FAKE_PROFILER_REPLAY_MS") : NULL;
+        if (replay_ms)
+            usleep((useconds_t)strtoul(replay_ms, NULL, 10) * 1000);
     } else if (fake.pc_started) {
         fake.sampled++;
         snprintf(fake.name, sizeof fake.name, "%s", symbol);
@@ -338,7 +342,7 @@ int cuptiProfilerHostGetSupportedChips(struct profiler_host_chips *p)
 int cuptiProfilerHostConfigAddMetrics(struct profiler_host_add *p)
 {
     const char *unknown = getenv("FAKE_PROFILER_UNKNOWN"), *pass = getenv("FAKE_PROFILER_PASS");
-    size_t each = pass ? strtoul(pass, NULL, 10) : 32;
+    size_t each = pass ? strtoul(pass, NULL, 10) : 40;
     for (size_t i = 0; i < p->count; i++)
         if (!strstr(p->metrics[i], "__") || (unknown && strstr(p->metrics[i], unknown)))
             return INVALID_PARAMETER;

@@ -205,6 +205,23 @@ class Counters(unittest.TestCase):
         plain = launches[1]["metrics"]
         self.assertEqual({name: launches[0]["metrics"][name] for name in plain}, plain)
 
+    def test_what_comes_after_the_time_for_replays_is_measured_in_one_pass(self):
+        launches = self.measure("1xscale/1", "1xheavy/2", "1xscale/1", "1xheavy/2", options=("-d",),
+                                FAKE_PROFILER_REPLAY_MS="2600")
+        self.assertEqual([launch["launch"] for launch in launches][:2], [0, 1])
+        self.assertGreater(len(launches[0]["metrics"]), 60)
+        self.assertEqual((len(launches[1]["metrics"]), launches[1]["metrics"][DURATION]), (34, 1e6))
+
+    def test_people_see_which_kernels_were_counted_less_than_others(self):
+        path = os.path.join(self.folder.name, "text")
+        self.kernels("1xscale/1", "1xheavy/2", "1xreduce/3", "1xsmall/4",
+                     options=("--deep", "--format", "text", "-o", path), FAKE_PROFILER_REPLAY_MS="2600")
+        with open(path) as file:
+            text = " ".join(file.read().split())
+        self.assertRegex(text, r"Counted less than the others: 3 of 4 kernels \((heavy|reduce|small), .*"
+                               r"Not measured of them: coalescing, .*use of the pipes\.")
+        self.assertRegex(text, r"Not measured: [^.]*why warps wait\.")
+
     # ---- the sampler -----------------------------------------------------------------------------------------
 
     def test_samples_are_given_to_their_instructions_and_kernels(self):
@@ -302,7 +319,7 @@ class Counters(unittest.TestCase):
 
     def test_what_deep_costs_is_said_before_it_runs(self):
         self.kernels("1xscale/1", options=("--deep",))
-        self.assertIn("--deep on GH100: 73 counters in 3 passes", self.said)
+        self.assertIn("--deep on GH100: 80 counters in 2 passes", self.said)
         self.kernels("1xscale/1", options=("--deep", "--quiet"))
         self.assertNotIn("passes", self.said)
 
@@ -330,7 +347,7 @@ class Counters(unittest.TestCase):
         self.assertEqual(small["spill_store_bytes"], 8)  # of the same code
 
     def test_findings_of_a_live_run_name_the_source_line(self):
-        finding = self.sampled("load")["findings"][0]
+        finding = self.sampled("load", FAKE_PROFILER_UNKNOWN="fp64")["findings"][0]
         self.assertEqual((finding["id"], os.path.basename(finding["file"]), finding["line"]),
                          ("kernel-latency-bound", "small.cu", 12))
         self.assertTrue(any("small.cu:12" in evidence["text"] for evidence in finding["evidence"]), finding)
@@ -397,17 +414,23 @@ class Counters(unittest.TestCase):
         self.assertEqual(plan["schema"], "warplight.kernels-plan/1")
         self.assertEqual([chip["name"] for chip in plan["chips"]], ["GA100", "GH100"])
         for chip in plan["chips"]:
-            self.assertEqual(chip["metrics_in_one_pass"], 26)
-            self.assertEqual(chip["deep_metrics"], 73)
-            self.assertEqual(chip["deep_passes"], 3)  # of 32 metrics each
+            self.assertEqual(chip["metrics_in_one_pass"], 34)
+            self.assertEqual(chip["deep_metrics"], 80)
+            self.assertEqual(chip["deep_passes"], 2)  # of 40 metrics each
             self.assertEqual(chip["missing"], [])
-        self.assertIn("73 metrics in 3 passes", self.plan("--chip", "gh100"))
+        self.assertIn("80 metrics in 2 passes", self.plan("--chip", "gh100"))
 
     def test_a_plan_names_what_a_chip_lacks_and_what_does_not_fit(self):
         chip, = json.loads(self.plan("--chip", "GH100", "--format", "json", "--metrics", "a__x.sum,b__y.sum,c__z.sum",
                                      FAKE_PROFILER_UNKNOWN="b__", FAKE_PROFILER_PASS="1"))["chips"]
         self.assertEqual((chip["missing"], chip["passes_of_all"], chip["metrics_in_one_pass"]), (["b__y.sum"], 2, 1))
         self.assertNotIn("deep_passes", chip)
+
+    def test_what_fits_is_taken_in_its_order(self):
+        for fit in range(1, 9):
+            launches = self.measure("1xscale/1", options=("-m", ",".join(f"a__{n}.sum" for n in range(9))),
+                                    FAKE_PROFILER_PASS=str(fit))
+            self.assertEqual(list(launches[0]["metrics"]), [f"a__{n}.sum" for n in range(fit)])
 
     def test_a_plan_that_cannot_be_made_says_why(self):
         self.assertIn("no chip 'GX9'", self.plan("--chip", "GX9", code=2))

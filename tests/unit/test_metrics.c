@@ -169,6 +169,46 @@ static void an_optional_counter_counts_as_zero_only_where_it_was_not_measured(vo
     run_release(&f.run);
 }
 
+/* L2's throughput is the largest of its parts; without the way in from the SMs it would often be far too
+ * small. */
+static void the_throughput_of_l2_is_that_of_its_busiest_part(void **state)
+{
+    (void)state;
+    struct fixture f;
+    begin(&f);
+#define PART(name, value) add(&f, "lts__" name ".avg.pct_of_peak_sustained_elapsed", "%", value)
+    PART("t_sectors", 20);
+    PART("d_sectors", 25);
+    assert_why(&f, METRIC_L2_THROUGHPUT, COUNTER_NOT_MEASURED);
+    PART("xbar2lts_cycles_active", 24);
+    assert_metric(&f, METRIC_L2_THROUGHPUT, 0.25);
+    PART("ltcfabric2lts_cycles_active", 60);
+    assert_metric(&f, METRIC_L2_THROUGHPUT, 0.6);
+    PART("ltcfabric2ltc_cycles_active", 48); /* a chip that has both counts by this one */
+    assert_metric(&f, METRIC_L2_THROUGHPUT, 0.48);
+    PART("throughput", 50);
+    assert_metric(&f, METRIC_L2_THROUGHPUT, 0.5);
+#undef PART
+    run_release(&f.run);
+}
+
+/* The other half of L2 carries out what it is sent; that is no second atomic. */
+static void atomics_are_counted_as_they_come_from_the_sms(void **state)
+{
+    (void)state;
+    struct fixture f;
+    begin(&f);
+    add(&f, "lts__t_sectors_op_atom.sum", "sector", 0);
+    add(&f, "lts__t_sectors_op_red.sum", "sector", 150);
+    assert_metric(&f, METRIC_L2_ATOMIC_SECTORS, 150);
+    add(&f, "lts__d_atomic_input_cycles_active.sum", "cycle", 100);
+    assert_metric(&f, METRIC_L2_ATOMIC_SECTORS, 100);
+    add(&f, "lts__t_sectors_srcunit_tex_op_atom.sum", "sector", 1);
+    add(&f, "lts__t_sectors_srcunit_tex_op_red.sum", "sector", 100);
+    assert_metric(&f, METRIC_L2_ATOMIC_SECTORS, 101);
+    run_release(&f.run);
+}
+
 static void occupancy_and_waves_follow_from_the_launch(void **state)
 {
     (void)state;
@@ -243,6 +283,8 @@ int main(void)
         cmocka_unit_test(the_label_alone_does_not_choose_between_sections),
         cmocka_unit_test(what_is_not_known_says_why),
         cmocka_unit_test(an_optional_counter_counts_as_zero_only_where_it_was_not_measured),
+        cmocka_unit_test(the_throughput_of_l2_is_that_of_its_busiest_part),
+        cmocka_unit_test(atomics_are_counted_as_they_come_from_the_sms),
         cmocka_unit_test(occupancy_and_waves_follow_from_the_launch),
         cmocka_unit_test(stall_shares_prefer_counters_to_samples),
         cmocka_unit_test(counters_of_places_are_recognised_by_every_spelling),

@@ -353,6 +353,12 @@ static void atomics_count_where_everything_waits_for_them(void **state)
     assert_true(high_of("kernel-atomics", FULL_GRID, 256, 85, 10, many) == 0); /* memory is full: not they */
     many[0].value = 1000;
     assert_true(high_of("kernel-atomics", FULL_GRID, 256, 5, 2, many) == 0);
+    /* One pass counts no requests. */
+    struct extra sectors[] = {{"lts__d_atomic_input_cycles_active.sum", "", 1e6}, {NULL, NULL, 0}};
+    assert_true(high_of("kernel-atomics", FULL_GRID, 256, 5, 2, sectors) > 0.6);
+    assert_true(high_of("kernel-atomics", FULL_GRID, 256, 85, 10, sectors) == 0);
+    sectors[0].value = 1e4;
+    assert_true(high_of("kernel-atomics", FULL_GRID, 256, 5, 2, sectors) == 0);
 }
 
 static void local_memory_is_a_spill_only_where_that_is_known(void **state)
@@ -385,6 +391,11 @@ static void double_precision_counts_where_its_units_are_the_limit(void **state)
     assert_true(high_of("kernel-fp64", FULL_GRID, 256, 5, 20, fp64) > 0.5);
     fp64[3].value = 20; /* a full-rate GPU does it beside other work */
     assert_true(high_of("kernel-fp64", FULL_GRID, 256, 5, 20, fp64) == 0);
+    /* One pass knows no more than that, and not which conversions come with it. */
+    assert_true(high_of("kernel-fp64", FULL_GRID, 256, 5, 20, fp64 + 3) > 0.5);
+    assert_true(high_of("kernel-fp64", FULL_GRID, 256, 85, 20, fp64 + 3) == 0);
+    fp64[3].value = 5;
+    assert_true(high_of("kernel-fp64", FULL_GRID, 256, 5, 20, fp64 + 3) == 0);
 }
 
 /* ---- what must not be said ----------------------------------------------------------------------------- */

@@ -172,6 +172,10 @@ static const char *const stall_action[STALL_COUNT] = {
 static const char general_action[] = N_(
     "give the schedulers more to choose from: independent work in each thread (unrolling), and more warps");
 
+static const char look_further[] = N_(
+    "find out what they wait for before changing anything: --deep and --stalls (Nsight Compute: --set full); "
+    "if it is nothing special, independent work in each thread (unrolling) and more warps help");
+
 /* Occupancy is worth raising only while no unit is busy and there are few warps to hide latency with. */
 static bool lacks_warps(const struct counter_finder *f)
 {
@@ -227,8 +231,10 @@ static void latency_texts(struct counter_finder *f, struct finding *finding)
                         "each thread independent work to hide the waiting"));
         return;
     }
-    finding->action =
-        (struct msg){.format = top != STALL_NONE && stall_action[top] ? stall_action[top] : general_action};
+    bool is_known = top != STALL_NONE && stall_action[top];
+    finding->action = (struct msg){.format = is_known                         ? stall_action[top]
+                                             : top == STALL_NONE && !knows_sm ? look_further
+                                                                              : general_action};
 }
 
 /* ---- the verdict --------------------------------------------------------------------------------------- */

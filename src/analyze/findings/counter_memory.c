@@ -218,27 +218,41 @@ void find_local_access(struct counter_finder *f)
  * bandwidth nor issue, but how long they queue. */
 static const double atomics_matter = 0.1, atomic_unit_busy = 0.6;
 
+/* Of the requests; of the sectors where only those were counted, as one pass does. */
+static double share_of_atomics(const struct counter_finder *f, bool *of_requests)
+{
+    static const enum metric counted[2][3] = {
+        {METRIC_L2_ATOMIC_SECTORS, METRIC_GLOBAL_LOAD_SECTORS, METRIC_GLOBAL_STORE_SECTORS},
+        {METRIC_GLOBAL_ATOMIC_REQUESTS, METRIC_GLOBAL_LOAD_REQUESTS, METRIC_GLOBAL_STORE_REQUESTS}};
+    *of_requests = !isnan(counter_value(f, METRIC_GLOBAL_ATOMIC_REQUESTS));
+    const enum metric *ids = counted[*of_requests];
+    double atomics = counter_value(f, ids[0]);
+    double loads = counter_value(f, ids[1]), stores = counter_value(f, ids[2]);
+    return counter_share(atomics, atomics + (isnan(loads) ? 0 : loads) + (isnan(stores) ? 0 : stores));
+}
+
 void find_atomics(struct counter_finder *f)
 {
+    bool of_requests;
+    double share = share_of_atomics(f, &of_requests);
     double requests = counter_value(f, METRIC_GLOBAL_ATOMIC_REQUESTS);
-    double loads = counter_value(f, METRIC_GLOBAL_LOAD_REQUESTS);
-    double stores = counter_value(f, METRIC_GLOBAL_STORE_REQUESTS);
     double unit = counter_value(f, METRIC_L2_ATOMIC_THROUGHPUT);
-    double others = (isnan(loads) ? 0 : loads) + (isnan(stores) ? 0 : stores);
-    double share = counter_share(requests, requests + others);
     bool queues = f->row->bound == BOUND_LATENCY && share >= atomics_matter &&
                   (f->pressure.issue < 0.2 || isnan(f->pressure.issue));
-    if (!(requests > 0) || !(queues || unit >= atomic_unit_busy))
+    if (!(share > 0) || !(queues || unit >= atomic_unit_busy))
         return;
     double busiest = fmax(f->pressure.memory, f->pressure.compute);
     double high = unit >= atomic_unit_busy ? unit : 1 - (isnan(busiest) ? 0 : busiest);
-    struct finding *finding =
-        counter_add(f, "kernel-atomics", high / 2, high, unit >= atomic_unit_busy ? 0.9 : 0.8);
+    double confidence = unit >= atomic_unit_busy ? 0.9 : of_requests ? 0.8 : 0.7;
+    struct finding *finding = counter_add(f, "kernel-atomics", high / 2, high, confidence);
     if (!finding)
         return;
-    finding->title = msg_make(N_("threads queue at atomic operations: {0} of the global memory requests are "
-                                 "atomics, and the rest of the GPU waits for them"),
-                              value_ratio(share));
+    finding->title = msg_make(
+        of_requests ? N_("threads queue at atomic operations: {0} of the global memory requests are "
+                         "atomics, and the rest of the GPU waits for them")
+                    : N_("threads queue at atomic operations: {0} of the sectors of global memory that they "
+                         "touch are atomics, and the rest of the GPU waits for them"),
+        value_ratio(share));
     double sectors = counter_share(counter_value(f, METRIC_GLOBAL_ATOMIC_SECTORS), requests);
     if (sectors > 0 && sectors < 16)
         counter_evidence(finding,

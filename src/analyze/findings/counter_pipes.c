@@ -13,6 +13,32 @@ static double known(double value)
     return isnan(value) ? 0 : value;
 }
 
+static void fp64_action(struct finding *finding)
+{
+    finding->action =
+        msg_make(N_("if single precision is enough: write 1.0f instead of 1.0, sqrtf instead of sqrt, "
+                    "and float for what holds intermediate results"));
+}
+
+/* One pass counts neither what else the threads compute nor conversions. That there is double precision at
+ * all in a kernel that no other unit explains is worth a look. */
+static void suspect_fp64(struct counter_finder *f, double pipe)
+{
+    if (pipe < fp64_matters || f->row->bound != BOUND_LATENCY)
+        return;
+    struct finding *finding = counter_add(f, "kernel-fp64", pipe / 2, 1 - f->row->bound_ratio, 0.5);
+    if (!finding)
+        return;
+    finding->title =
+        msg_make(N_("it computes in double precision: those units work {0} of the time, and none "
+                    "that was measured is busy"),
+                 value_ratio(pipe));
+    counter_evidence(finding, msg_make(N_("conversions between float and double, which come with it where "
+                                          "the data are float, and their share of the arithmetic were not "
+                                          "measured: --deep counts them")));
+    fp64_action(finding);
+}
+
 /* Conversions between float and double run on the XU pipe, of 16 lanes an SM. */
 static void find_fp64(struct counter_finder *f)
 {
@@ -20,14 +46,17 @@ static void find_fp64(struct counter_finder *f)
     double active = counter_value(f, METRIC_SM_ACTIVE);
     active = isnan(active) ? 1 : fmin(active, 1);
     double pipe = known(counter_value(f, METRIC_PIPE_FP64)) * active;
-    double converts = known(counter_value(f, METRIC_PIPE_XU)) * active;
+    double converts = counter_value(f, METRIC_PIPE_XU) * active;
     double share = fp64 + fp32 > 0 ? fp64 / (fp64 + fp32) : pipe > fp64_matters ? 1 : 0;
     if (share < fp64_matters || pipe < 0.02)
         return;
     bool by_conversion = converts >= pipe_busy && converts > pipe;
     double busiest = by_conversion ? converts : pipe;
-    if (busiest < pipe_busy)
+    if (busiest < pipe_busy) {
+        if (isnan(converts) && isnan(counter_value(f, METRIC_FP64_FLOP)))
+            suspect_fp64(f, pipe);
         return;
+    }
     struct finding *finding = counter_add(f, "kernel-fp64", busiest * 0.3, busiest * 0.9, 0.7);
     if (!finding)
         return;
@@ -41,9 +70,7 @@ static void find_fp64(struct counter_finder *f)
                                   value_ratio(converts)));
     else
         counter_evidence(finding, msg_make(N_("the fp64 pipe is busy {0} of the time"), value_ratio(pipe)));
-    finding->action =
-        msg_make(N_("if single precision is enough: write 1.0f instead of 1.0, sqrtf instead of sqrt, "
-                    "and float for what holds intermediate results"));
+    fp64_action(finding);
 }
 
 /* That a kernel multiplies matrices no counter tells: only those are named whose family is known to. */
