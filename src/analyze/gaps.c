@@ -343,12 +343,20 @@ static enum account account_of_call(struct gaps *g, uint32_t op, uint32_t call)
     return account_of_issuing(g, run->spans.thread[call], run->spans.start[call]);
 }
 
+/* Between two nodes of one launched graph: the host has handed over both, however long its call goes on. */
+static bool is_within_graph(const struct run *run, uint32_t op)
+{
+    return op > run->devices.at[run->streams.at[run->ops.stream[op]].device].first_op &&
+           run->ops.graph[op] != 0 && run->ops.call[op - 1] == run->ops.call[op];
+}
+
 static void attribute_linked(struct gaps *g, struct interval gap, uint32_t op, uint32_t call)
 {
     const struct span_table *spans = &g->run->spans;
     uint32_t thread = spans->thread[call];
-    int64_t call_start = min_ns(max_ns(gap.start, spans->start[call]), gap.end);
-    int64_t call_end = min_ns(max_ns(gap.start, spans->end[call]), gap.end);
+    bool issued = is_within_graph(g->run, op);
+    int64_t call_start = issued ? gap.start : min_ns(max_ns(gap.start, spans->start[call]), gap.end);
+    int64_t call_end = issued ? gap.start : min_ns(max_ns(gap.start, spans->end[call]), gap.end);
     g->next_call = call;
     g->next_call_start = spans->start[call];
     host_late(g, thread, (struct interval){gap.start, call_start});

@@ -626,6 +626,56 @@ static void cut_everywhere(const struct sequence *s, struct sequence_steps *step
     steps->quality = 1;
 }
 
+/* A launch that starts so much that it is a step by itself (a graph), and holds most of the device time: its
+ * symbol, or UINT32_MAX. */
+static uint32_t find_large_launch(const struct sequence *s)
+{
+    int64_t *busy = mem_zalloc(s->symbols, sizeof *busy), all = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        all += s->busy_ns[i];
+        busy[s->symbol[i]] += s->ops[i] >= UNIT_OPS_MIN ? s->busy_ns[i] : 0;
+    }
+    uint32_t found = UINT32_MAX;
+    for (uint32_t symbol = 0; symbol < s->symbols; symbol++)
+        if ((double)busy[symbol] >= inner_quality * (double)all && all > 0)
+            found = symbol;
+    free(busy);
+    return found;
+}
+
+static bool holds_symbol(const struct sequence *s, uint32_t symbol, uint32_t first, uint32_t end,
+                         size_t *times)
+{
+    *times = 0;
+    for (uint32_t i = first; i < end; i++)
+        *times += s->symbol[i] == symbol;
+    return *times > 0;
+}
+
+/* Where steps were found beside the large launches (in what warmed up for them), the launches are the steps.
+ */
+static bool cut_large_launches(const struct sequence *s, const struct tokens *t, struct sequence_steps *steps)
+{
+    uint32_t large = find_large_launch(s);
+    size_t all = 0, in_steps = 0;
+    if (large == UINT32_MAX)
+        return false;
+    holds_symbol(s, large, 0, (uint32_t)s->count, &all);
+    if (steps->cuts.count)
+        holds_symbol(s, large, steps->cuts.at[0], steps->cuts.at[steps->cuts.count - 1], &in_steps);
+    if (all <= STEPS_MIN || (double)in_steps >= inner_quality * (double)all)
+        return false;
+    steps->cuts.count = 0;
+    for (uint32_t i = 0; i < s->count; i++)
+        if (s->symbol[i] == large)
+            vec_push(&steps->cuts, i);
+    uint32_t first = steps->cuts.at[0], last = steps->cuts.at[steps->cuts.count - 1];
+    vec_push(&steps->cuts, last + 1);
+    steps->period = (size_t)(t->launches[last + 1] - t->launches[first]) / all;
+    steps->quality = (double)(t->launches[last + 1] - t->launches[first]) / (double)t->launches[s->count];
+    return true;
+}
+
 static int64_t median_ops(const struct sequence *s, const struct sequence_steps *steps)
 {
     size_t units = steps->cuts.count ? steps->cuts.count - 1 : 0;
@@ -662,7 +712,9 @@ void sequence_find(const struct sequence *s, struct sequence_steps *steps)
     tokens_fold(&t, s);
     bool found = find_unit(s, &t, steps);
     uint32_t *grams = NULL;
-    if (!found) {
+    if (cut_large_launches(s, &t, steps)) {
+        found = true;
+    } else if (!found) {
         steps->cuts.count = 0;
         t.id = grams = tokens_grams(&t, &t.ids);
         found = find_unit(s, &t, steps);

@@ -17,6 +17,9 @@ static const double quality_good = 0.8;
 /* A step is an outlier beyond median + max(5 × median absolute deviation, 10 % of the median). */
 enum { OUTLIER_DEVIATIONS = 5, OUTLIER_SHARE_PERCENT = 10, OUTLIER_STEPS_MIN = 5 };
 
+/* A graph that was recorded whole starts many ops: nobody knows how many. */
+enum { GRAPH_OPS = 64 };
+
 /* Launches and waits of one device in order of issue. */
 struct issue_order {
     size_t count;
@@ -25,7 +28,7 @@ struct issue_order {
     uint32_t *first_op; /* [count + 1]: first place in ops[] of each element */
     int64_t *issued;    /* when each element was issued */
     int64_t *gap_ns, *wait_ns, *busy_ns;
-    uint32_t *op_count; /* 0: a wait */
+    uint32_t *op_count; /* 0: a wait; of a graph recorded whole, GRAPH_OPS */
     uint32_t *by_name, *by_shape;
     uint32_t names, shapes; /* number of symbols of each */
 };
@@ -154,7 +157,7 @@ static void fold_rows(struct issue_order *order, const struct run *run, const st
         }
         size_t at = order->count - 1;
         order->ops[ops++] = what;
-        order->op_count[at]++;
+        order->op_count[at] += run->ops.kind[what] == OP_GRAPH ? GRAPH_OPS : 1;
         order->busy_ns[at] += run->ops.end[what] - run->ops.start[what];
         idle_since =
             max_ns(idle_since, order->has_calls && call != NONE ? run->spans.end[call] : run->ops.end[what]);

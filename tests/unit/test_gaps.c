@@ -65,6 +65,24 @@ static void a_host_that_issues_back_to_back_is_launch_bound(void **state)
     done(&report, &m);
 }
 
+/* Where nodes are recorded, the call can go on while the first of them run. */
+static void the_host_does_not_hold_up_the_nodes_of_a_graph_that_it_launched(void **state)
+{
+    (void)state;
+    struct make_run m;
+    make_run_init(&m);
+    make_span(&m.run, m.thread, SPAN_API, "cudaGraphLaunch", 0, 26 * US, 7);
+    for (int node = 0; node < 3; node++) {
+        uint32_t op = make_kernel(&m.run, m.stream, "k", (4 + node * 8) * US, (10 + node * 8) * US, 7);
+        m.run.ops.graph[op] = 1;
+    }
+    struct report report;
+    build(&report, &m);
+    assert_int_equal(booked(&report, IDLE_LAUNCH_BOUND), 4 * US); /* before the first one */
+    assert_int_equal(booked(&report, IDLE_LAUNCH_LATENCY), 2 * 2 * US);
+    done(&report, &m);
+}
+
 static void long_code_between_launches_is_host_compute(void **state)
 {
     (void)state;
@@ -465,6 +483,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_host_that_issues_back_to_back_is_launch_bound),
+        cmocka_unit_test(the_host_does_not_hold_up_the_nodes_of_a_graph_that_it_launched),
         cmocka_unit_test(long_code_between_launches_is_host_compute),
         cmocka_unit_test(a_native_function_is_the_culprit_where_no_python_frame_is),
         cmocka_unit_test(of_functions_without_a_name_the_library_is_told),

@@ -384,6 +384,40 @@ static void the_same_graph_over_and_over_is_one_step_a_launch(void **state)
     release(&m);
 }
 
+static void large_launches_are_the_steps_though_their_warm_up_repeats_more_often(void **state)
+{
+    (void)state;
+    struct made m = {.random = 9};
+    for (int i = 0; i < 128; i++)
+        add_run(&m, 2, 3);
+    for (int i = 0; i < 40; i++) {
+        add(&m, 1, 64, USUAL_GAP);
+        m.busy_ns[m.count - 1] = 300000;
+    }
+    add_run(&m, 6, 5);
+    assert_int_equal(find(&m), 40);
+    assert_int_equal(m.steps.cuts.at[0], 384);
+    assert_int_equal(m.steps.cuts.at[40], 424);
+    assert_int_equal(m.steps.period, 1);
+    release(&m);
+}
+
+static void large_launches_within_steps_are_parts_of_them(void **state)
+{
+    (void)state;
+    struct made m = {.random = 9};
+    for (int i = 0; i < 40; i++) {
+        add_run(&m, 2, 3);
+        for (int k = 0; k < 2; k++) {
+            add(&m, 1, 64, USUAL_GAP);
+            m.busy_ns[m.count - 1] = 300000;
+            add(&m, 6, 1, USUAL_GAP);
+        }
+    }
+    assert_int_equal(find(&m), 40);
+    release(&m);
+}
+
 /* ---- hostile ------------------------------------------------------------------------------------------- */
 
 static void sequences_made_to_be_nearly_periodic_end(void **state)
@@ -464,6 +498,8 @@ int main(void)
         cmocka_unit_test(pauses_make_steps_of_identical_launches),
         cmocka_unit_test(pauses_join_units_too_small_to_be_steps),
         cmocka_unit_test(the_same_graph_over_and_over_is_one_step_a_launch),
+        cmocka_unit_test(large_launches_are_the_steps_though_their_warm_up_repeats_more_often),
+        cmocka_unit_test(large_launches_within_steps_are_parts_of_them),
         cmocka_unit_test(sequences_made_to_be_nearly_periodic_end),
         cmocka_unit_test(random_pauses_have_no_rhythm),
         cmocka_unit_test(a_few_bars_need_clear_pauses),
