@@ -7,6 +7,7 @@
 enum verdict {
     CODE_NOT_JUDGED, /* there is none */
     CODE_LACKS,      /* of the program itself: it cannot do anything */
+    CODE_LACKS_HERE, /* but may on another GPU of this machine */
     CODE_MAY_LACK,   /* of a library, which may be there for other GPUs, or for a function that is not used */
     CODE_UNSEEN,     /* what was seen does not fit, and not all was seen */
     CODE_COMPILES,   /* PTX only */
@@ -109,6 +110,11 @@ static struct check *start_check(struct diagnosis *d, enum verdict verdict, cons
                         N_("Its kernels fail with \"no kernel image is available for execution on the "
                            "device\"."),
                         true},
+        [CODE_LACKS_HERE] =
+            {CHECK_WARN, 0.8,
+             N_("It runs on another GPU of this machine. On this one its kernels fail with \"no "
+                "kernel image is available for execution on the device\"."),
+             false},
         [CODE_MAY_LACK] = {CHECK_WARN, 0.7,
                            N_("If the program launches kernels of it, they fail with \"no kernel image is "
                               "available for execution on the device\". It may be there for other GPUs, and "
@@ -137,6 +143,9 @@ static struct check *start_check(struct diagnosis *d, enum verdict verdict, cons
         check->title = diagnosis_words(d, N_("%s holds no code for this GPU (sm_%d)"), name, cc);
     if (answers[verdict].meaning)
         check->meaning = diagnosis_plain(d, answers[verdict].meaning);
+    if (verdict == CODE_LACKS_HERE)
+        check->action =
+            diagnosis_words(d, N_("keep the program from it: name the other in CUDA_VISIBLE_DEVICES"));
     if (answers[verdict].is_to_mend)
         check->action = diagnosis_words(d, N_("install a build of it for sm_%d, or compile it for that"), cc);
     return check;
@@ -161,17 +170,35 @@ static void check_files(struct diagnosis *d, const struct setup *s, int32_t cc, 
         }
 }
 
+/* Whether something of the program may run on that kind of GPU. */
+static bool may_run(const struct setup *s, int32_t cc)
+{
+    vec_each (&s->images, image)
+        if (judge(image, cc) >= CODE_UNSEEN)
+            return true;
+    return false;
+}
+
+/* The same of another kind that is there: the program need not use this one. */
+static bool may_run_elsewhere(const struct setup *s, int32_t cc)
+{
+    for (size_t row = 0; row < s->sample.devices.count; row++) {
+        int32_t other = kind_of(s, row);
+        if (other && other != cc && may_run(s, other))
+            return true;
+    }
+    return false;
+}
+
 void setup_check_code(struct diagnosis *d, const struct setup *s)
 {
     for (size_t row = 0; row < s->sample.devices.count; row++) {
         int32_t cc = kind_of(s, row);
         if (cc == 0)
             continue;
-        bool any = false; /* something of the program may run */
-        vec_each (&s->images, image)
-            any |= judge(image, cc) >= CODE_UNSEEN;
-        check_files(d, s, cc, CODE_LACKS, CODE_LACKS);
-        check_files(d, s, cc, CODE_MAY_LACK, any ? CODE_MAY_LACK : CODE_LACKS);
+        enum verdict lacks = may_run_elsewhere(s, cc) ? CODE_LACKS_HERE : CODE_LACKS;
+        check_files(d, s, cc, CODE_LACKS, lacks);
+        check_files(d, s, cc, CODE_MAY_LACK, may_run(s, cc) ? CODE_MAY_LACK : lacks);
         for (enum verdict verdict = CODE_UNSEEN; verdict <= CODE_FITS; verdict++)
             check_files(d, s, cc, verdict, verdict);
     }

@@ -228,6 +228,21 @@ static void a_library_for_other_gpus_fails_only_where_nothing_else_fits(void **s
     setup_release(&s);
 }
 
+static void a_gpu_that_the_program_need_not_use_does_not_fail_it(void **state)
+{
+    (void)state;
+    struct setup s;
+    start(&s);
+    add_device(&s);
+    add_device(&s)->facts.compute_capability = reading_of(35); /* for the screen */
+    struct setup_image *image = add_image(&s, "/x/libtorch_cuda.so", (struct kernel_code){.sm = 120});
+    image->is_main = true;
+    assert_int_equal(status_of(&s, "program-architecture"), CHECK_WARN);
+    image->codes.at[0].sm = 90;
+    assert_int_equal(status_of(&s, "program-architecture"), CHECK_FAIL);
+    setup_release(&s);
+}
+
 static void ptx_of_the_vendors_libraries_is_fine(void **state)
 {
     (void)state;
@@ -337,6 +352,7 @@ int main(void)
         cmocka_unit_test(cuda_of_a_later_major_version_fails_and_of_a_later_minor_one_warns),
         cmocka_unit_test(code_of_the_program_is_judged_by_the_gpu_that_is_there),
         cmocka_unit_test(a_library_for_other_gpus_fails_only_where_nothing_else_fits),
+        cmocka_unit_test(a_gpu_that_the_program_need_not_use_does_not_fail_it),
         cmocka_unit_test(ptx_of_the_vendors_libraries_is_fine),
         cmocka_unit_test(what_the_driver_says_is_judged),
         cmocka_unit_test(a_link_is_judged_under_load_only_and_against_its_slot),
