@@ -410,6 +410,8 @@ void profiles_build(struct report *report, const struct run *run, const struct p
     uint32_t *row_of = assign_rows(report);
     fill_rows(report, row_of);
     lines_build(report, row_of);
+    if (options->has_raw)
+        raw_counters_build(report, row_of);
     free(row_of);
     find_times(report); /* shares are of all kernels, so that those not asked for go only now */
     if (options->kernel)
@@ -433,4 +435,5 @@ void profiles_release(struct report *report)
     }
     vec_release(&report->profiles);
     vec_release(&report->lines);
+    vec_release(&report->counters);
 }

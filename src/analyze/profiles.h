@@ -7,6 +7,7 @@
 
 struct profile_options {
     const char *kernel; /* part of the name, or a pattern with * and ?; NULL: all */
+    bool has_raw;       /* counters under their own names, too */
 };
 
 /* Fills profiles and lines of a zeroed report, findings included; release it with report_release(). The run
@@ -20,6 +21,8 @@ void roofline_build(const struct run *run, struct profile_row *row);
 void bound_build(struct profile_row *row);
 /* report->lines, from the counters of places; row_of: profile → row. */
 void lines_build(struct report *report, const uint32_t *row_of);
+/* report->counters: means over the launches of a row. */
+void raw_counters_build(struct report *report, const uint32_t *row_of);
 /* Findings of a row that is otherwise complete. */
 void counter_findings(struct report *report, struct profile_row *row);
 

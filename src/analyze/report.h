@@ -370,6 +370,12 @@ enum undecided {
     UNDECIDED_COUNT,
 };
 
+/* A counter as its source calls it. */
+struct raw_counter {
+    uint32_t name; /* text */
+    double value;  /* in its own unit: .pct in percent; NAN */
+};
+
 /* The launches of one kernel on one device with one grid and block, together. */
 struct profile_row {
     uint32_t profile;   /* run->profiles: the first of them */
@@ -390,11 +396,12 @@ struct profile_row {
     double waves;           /* blocks ÷ blocks that fit at once; NAN */
     struct roofline roofline;
     enum bound bound;
-    enum memory_level level;         /* of BOUND_MEMORY */
-    double bound_ratio;              /* how busy that is; NAN */
-    unsigned undecided;              /* bit 1 << enum undecided */
-    uint32_t first_line, line_count; /* report->lines: most samples first */
-    VEC(struct finding) findings;    /* most saved first */
+    enum memory_level level;               /* of BOUND_MEMORY */
+    double bound_ratio;                    /* how busy that is; NAN */
+    unsigned undecided;                    /* bit 1 << enum undecided */
+    uint32_t first_line, line_count;       /* report->lines: most samples first */
+    uint32_t first_counter, counter_count; /* report->counters */
+    VEC(struct finding) findings;          /* most saved first */
 };
 
 /* ---- what changed between two measurements (changes.h) --------------------------------------------------
@@ -456,6 +463,7 @@ struct report {
     VEC(struct image_row) images;     /* in the order of their names; empty unless a GPU was asked for */
     VEC(struct profile_row) profiles; /* most time first; filled by profiles_build() alone */
     VEC(struct hot_line) lines;
+    VEC(struct raw_counter) counters;   /* by profile row; only where they were asked for */
     const struct report *baseline;      /* that changes are from; NULL */
     VEC(struct profile_change) changes; /* largest change of total time first; filled by changes_build() */
     VEC(struct metric_change) metric_changes;

@@ -223,7 +223,9 @@ static int show_profiles(struct cli *cli, const struct kernels_args *args, const
     FILE *out = NULL;
     int rc = begin_comparison(&baseline, cli, args, err);
     if (rc == 0)
-        profiles_build(&report, &input->run, &(struct profile_options){.kernel = args->kernel});
+        profiles_build(
+            &report, &input->run,
+            &(struct profile_options){.kernel = args->kernel, .has_raw = args->metrics && *args->metrics});
     if (rc == 0 && report.profiles.count == 0)
         rc = codes_none(args->kernel, err);
     if (rc == 0 && args->baseline)

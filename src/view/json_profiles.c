@@ -201,6 +201,20 @@ static void write_line(struct json_report *j, const struct hot_line *line)
     json_object_end(&j->w);
 }
 
+static void write_counters(struct json_report *j, const struct profile_row *row)
+{
+    if (row->counter_count == 0)
+        return;
+    json_key(&j->w, "counters");
+    json_object_begin(&j->w);
+    for (uint32_t i = 0; i < row->counter_count; i++) {
+        const struct raw_counter *counter = &j->report->counters.at[row->first_counter + i];
+        json_key(&j->w, run_text(j->report->run, counter->name));
+        json_double(&j->w, counter->value);
+    }
+    json_object_end(&j->w);
+}
+
 static void write_row(struct json_report *j, const struct profile_row *row)
 {
     json_object_begin(&j->w);
@@ -208,6 +222,7 @@ static void write_row(struct json_report *j, const struct profile_row *row)
     write_occupancy(j, row);
     write_metrics(j, row);
     write_spread(j, row);
+    write_counters(j, row);
     write_stalls(j, row);
     json_key(&j->w, "memory_level");
     if (row->level == LEVEL_NONE)

@@ -423,6 +423,29 @@ static void put_lines(struct screen *s, const struct report *report, const struc
 
 /* ---- all of it ----------------------------------------------------------------------------------------- */
 
+void profile_counters(struct screen *s, const struct report *report, const struct profile_row *row)
+{
+    const struct raw_counter *counters = report->counters.at + row->first_counter;
+    int widest = 0;
+    for (uint32_t i = 0; i < row->counter_count; i++) {
+        int columns = screen_columns(run_text(report->run, counters[i].name));
+        widest = columns > widest ? columns : widest;
+    }
+    for (uint32_t i = 0; i < row->counter_count; i++) {
+        const char *name = run_text(report->run, counters[i].name);
+        double value = counters[i].value;
+        bool is_whole = value == round(value) && fabs(value) < 1e15;
+        struct str text = {0};
+        text_value(&text, is_whole ? value_count((int64_t)value) : value_number(value), report);
+        str_pad(&s->text, ' ', INDENT);
+        screen_puts(s, STYLE_PLAIN, name);
+        str_pad(&s->text, ' ', (size_t)(widest - screen_columns(name) + INDENT));
+        screen_puts(s, STYLE_PLAIN, str_text(&text));
+        screen_newline(s);
+        str_release(&text);
+    }
+}
+
 void profile_detail(struct screen *s, const struct report *report, const struct profile_row *row,
                     const struct view_options *options)
 {
@@ -449,5 +472,9 @@ void profile_detail(struct screen *s, const struct report *report, const struct 
     put_bars(s, report, row, _("Pipes"), pipes, sizeof pipes / sizeof *pipes, 0.005);
     put_stalls(s, report, row);
     put_roofline(s, report, row);
+    if (row->counter_count) {
+        put_heading(s, _("Counters"));
+        profile_counters(s, report, row);
+    }
     put_lines(s, report, row);
 }

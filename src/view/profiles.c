@@ -40,6 +40,27 @@ static void put_device(struct screen *s, const struct report *report)
     str_release(&text);
 }
 
+/* What was asked for by name, of the kernels that the table shows. */
+static void put_counters(struct screen *s, const struct report *report, size_t shown,
+                         const struct view_options *options)
+{
+    if (report->counters.count)
+        text_heading(s, _("Counters"));
+    for (size_t i = 0; report->counters.count && i < shown; i++) {
+        const struct profile_row *row = &report->profiles.at[i];
+        struct cell name = {CELL_VALUE, {.value = value_kernel(run_text(report->run, row->name))}};
+        struct str text = {0};
+        cell_text(
+            &text, &name, report,
+            &(struct cell_style){.translate = true, .full_names = options->full_names, .width = NAME_WIDTH});
+        screen_newline(s);
+        screen_puts(s, STYLE_BOLD, str_text(&text));
+        screen_newline(s);
+        profile_counters(s, report, row);
+        str_release(&text);
+    }
+}
+
 /* ---- findings ------------------------------------------------------------------------------------------ */
 
 struct pick {
@@ -231,6 +252,7 @@ void text_profiles(struct screen *s, const struct report *report, const struct v
             s, report, STYLE_DIM,
             &msg_make(N_("{0} more rows (--limit)"), value_count((int64_t)(report->profiles.count - shown))),
             0);
+    put_counters(s, report, shown, options);
     put_findings(s, report, options);
     text_losses(s, report);
     if (!put_undecided(s, report, options))

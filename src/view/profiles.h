@@ -18,5 +18,7 @@ struct value metric_cell(enum metric id, double value);
 /* profile_detail.c: everything about one kernel. */
 void profile_detail(struct screen *s, const struct report *report, const struct profile_row *row,
                     const struct view_options *options);
+/* Its counters by their own names, one a line. */
+void profile_counters(struct screen *s, const struct report *report, const struct profile_row *row);
 
 #endif

@@ -317,6 +317,19 @@ class Counters(unittest.TestCase):
         self.assertEqual((saxpy["registers_per_thread"], saxpy["static_shared_bytes"]), (40, 2048))
         self.assertEqual(kernels["heavy"]["total_ns"], 3e6)
 
+    def test_counters_that_were_asked_for_are_shown_by_their_names(self):
+        asked = ["--metrics", f"{DURATION},x__y.sum,l1tex__t_sector_hit_rate.pct"]
+        kernels = self.kernels("2xscale/1", "1xheavy/3", options=asked)
+        self.assertEqual(kernels["heavy"]["counters"],
+                         {DURATION: 1e6, "x__y.sum": 1, "l1tex__t_sector_hit_rate.pct": None})
+        self.assertEqual(kernels["scale"]["counters"][DURATION], 1000)
+        self.assertNotIn("counters", self.kernels("1xscale/1")["scale"])
+        path = os.path.join(self.folder.name, "text")
+        for one in ((), ("--kernel", "heavy")):
+            self.kernels("2xscale/1", "1xheavy/3", options=(*asked, *one, "--format", "text", "-o", path))
+            with open(path) as file:
+                self.assertRegex(file.read(), r"\n  gpu__time_duration\.sum +1,000,000\n  x__y\.sum +1\n  l1tex__t_sector_hit_rate")
+
     def test_what_deep_costs_is_said_before_it_runs(self):
         self.kernels("1xscale/1", options=("--deep",))
         self.assertIn("--deep on GH100: 80 counters in 2 passes", self.said)
