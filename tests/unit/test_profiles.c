@@ -380,6 +380,35 @@ static void local_memory_is_a_spill_only_where_that_is_known(void **state)
     assert_true(high_of("kernel-local-memory", FULL_GRID, 256, 60, 10, local) == 0);
 }
 
+/* One pass counts no local memory; the code says that there is some, and L2 how much. */
+static const struct finding *spill_of_one_pass(struct fixture *f, int64_t spilled, double l2_sectors)
+{
+    begin(f);
+    launch(f, "k", FULL_GRID, 256);
+    one_pass(f, 60, 10);
+    NUMBER("lts__t_sectors.sum", l2_sectors);
+    PCT("sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active", 0);
+    *vec_new(&f->run.codes) = (struct kernel_code){.spill_store_bytes = spilled, .spill_load_bytes = spilled};
+    f->run.profiles.at[0].code = 0;
+    return find(only_row(f), "kernel-register-spill");
+}
+
+static void one_pass_knows_spills_by_the_code_and_what_l2_moves(void **state)
+{
+    (void)state;
+    struct fixture fixture, *f = &fixture;
+    const struct finding *finding = spill_of_one_pass(f, 1000, 3e7);
+    assert_non_null(finding);
+    assert_true(finding->saving_ratio[1] > 0.5 && finding->confidence_ratio < 0.9);
+    end(f);
+    assert_null(spill_of_one_pass(f, 1000, 3e6)); /* that is global memory, counted in both halves of L2 */
+    end(f);
+    assert_null(spill_of_one_pass(f, 8, 3e7));
+    end(f);
+    assert_null(spill_of_one_pass(f, UNKNOWN, 3e7));
+    end(f);
+}
+
 static void double_precision_counts_where_its_units_are_the_limit(void **state)
 {
     (void)state;
@@ -544,6 +573,7 @@ int main(void)
         cmocka_unit_test(a_grid_is_too_small_below_one_block_a_sm),
         cmocka_unit_test(atomics_count_where_everything_waits_for_them),
         cmocka_unit_test(local_memory_is_a_spill_only_where_that_is_known),
+        cmocka_unit_test(one_pass_knows_spills_by_the_code_and_what_l2_moves),
         cmocka_unit_test(double_precision_counts_where_its_units_are_the_limit),
         cmocka_unit_test(more_warps_are_advised_only_where_no_unit_is_busy),
         cmocka_unit_test(warps_that_crowd_l1_are_recognised),

@@ -141,10 +141,11 @@ static int is_spill(const struct counter_finder *f)
     return f->code->spill_store_bytes + f->code->spill_load_bytes > 0;
 }
 
-static struct finding *add_local(struct counter_finder *f, int spill, double share, double cost)
+static struct finding *add_local(struct counter_finder *f, int spill, double share, double cost,
+                                 double confidence)
 {
     struct finding *finding = counter_add(f, spill > 0 ? "kernel-register-spill" : "kernel-local-memory",
-                                          cost / 3, cost, spill < 0 ? 0.6 : 0.9);
+                                          cost / 3, cost, confidence);
     if (!finding)
         return NULL;
     if (spill > 0)
@@ -188,17 +189,54 @@ static double local_share(const struct counter_finder *f)
     return local > 0 ? 1 - global_share(f) : 0;
 }
 
+/* What one half of L2 passes on to the other counts in both. */
+static const double most_counted_again = 1.5;
+/* A few spilled values, or copies that the tensor cores' kernels order past the SM's own loads, prove
+ * nothing. */
+static const int64_t much_spilled_bytes = 128;
+
+/* One pass counts no local memory. Where the code is known to spill, what L2 moves beyond global memory is
+ * that: at least so much, as what hits L1 never gets there. */
+static double spilled_share(const struct counter_finder *f)
+{
+    if (!f->code || f->code->spill_store_bytes == UNKNOWN ||
+        f->code->spill_store_bytes + f->code->spill_load_bytes < much_spilled_bytes ||
+        !(counter_value(f, METRIC_PIPE_TENSOR) < 0.01))
+        return NAN;
+    double global =
+        counter_value(f, METRIC_GLOBAL_LOAD_SECTORS) + counter_value(f, METRIC_GLOBAL_STORE_SECTORS);
+    return 1 - counter_share(global, counter_value(f, METRIC_L2_SECTORS) / most_counted_again);
+}
+
+static void spilled_evidence(struct counter_finder *f, struct finding *finding)
+{
+    double global =
+        counter_value(f, METRIC_GLOBAL_LOAD_SECTORS) + counter_value(f, METRIC_GLOBAL_STORE_SECTORS);
+    counter_evidence(finding,
+                     msg_make(N_("a thread stores {0} and loads {1} of spilled values, says the code; L2 "
+                                 "moves {2} sectors, and accesses to global memory ask for {3}: --deep "
+                                 "counts local memory itself"),
+                              value_bytes(f->code->spill_store_bytes), value_bytes(f->code->spill_load_bytes),
+                              value_count((int64_t)counter_value(f, METRIC_L2_SECTORS)),
+                              value_count((int64_t)global)));
+}
+
 void find_local_access(struct counter_finder *f)
 {
     double share = local_share(f);
+    bool by_code = isnan(share);
+    if (by_code)
+        share = spilled_share(f);
     const struct pressure *p = &f->pressure;
     if (!(share >= counter_least))
         return;
     double cost = share * counter_weight(fmax(fmax(p->l1, p->l2), fmax(p->dram, p->memory)));
-    int spill = is_spill(f);
-    struct finding *finding = add_local(f, spill, share, cost);
+    int spill = by_code ? 1 : is_spill(f);
+    struct finding *finding = add_local(f, spill, share, cost, spill < 0 ? 0.6 : by_code ? 0.5 : 0.9);
     if (!finding)
         return;
+    if (by_code)
+        spilled_evidence(f, finding);
     double l1_hit = counter_value(f, METRIC_L1_LOCAL_LOAD_HIT);
     if (!isnan(l1_hit))
         counter_evidence(finding,
