@@ -65,6 +65,8 @@ static void take_ring(struct collect *c, struct run *run, const char *name)
     map_set(&c->known, key, 1);
     vec_push(&c->rings, ring);
     c->processes++;
+    if (ring.records.pid == c->silent_pid)
+        c->silent_pid = 0;
     if (c->sampler)
         host_sampler_watch_process(c->sampler, run, ring.records.process, ring.records.pid, ring.name);
 }
@@ -169,17 +171,26 @@ static void finish_sampler(struct collect *c, struct run *run)
 
 static void look_for_silent(struct collect *c)
 {
-    int64_t pid = c->failure.len == 0 ? silent_find(&c->silent, str_text(&c->folder.path)) : 0;
-    char number[24];
+    int64_t pid = c->silent_pid == 0 ? silent_find(&c->silent, str_text(&c->folder.path)) : 0;
     if (pid == 0)
         return;
+    c->silent_pid = pid;
+    c->silent_has_library = c->silent.has_library;
+}
+
+/* Not before the end: it may just have been slow to start. */
+static void tell_of_silent(struct collect *c)
+{
+    char number[24];
+    if (c->silent_pid == 0)
+        return;
     const char *why =
-        c->silent.has_library
+        c->silent_has_library
             ? N_("process {0} cannot write to the folder of the recording (another user, a chroot or a "
                  "container of its own): record from inside, as its user")
             : N_("in process {0} the CUDA driver did not load the library that records: its "
                  "environment was changed, or it is setuid");
-    int length = snprintf(number, sizeof number, "%lld", (long long)pid);
+    int length = snprintf(number, sizeof number, "%lld", (long long)c->silent_pid);
     take_failure(c, why, strlen(why), number, (size_t)length);
 }
 
@@ -239,6 +250,7 @@ void collect_finish(struct collect *c, struct run *run)
         c->records += finish_ring(c, run, ring);
     c->rings.count = 0;
     finish_sampler(c, run);
+    tell_of_silent(c);
 }
 
 void collect_hold(struct collect *c, const struct compaction *compaction)

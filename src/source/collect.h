@@ -18,7 +18,9 @@ struct collect {
     struct host_sampler *sampler; /* of host threads; NULL: they are not looked at */
     size_t threads_known;         /* rows of the run that it was told of */
     struct silent silent;         /* processes that should be recorded and are not */
-    struct str failure;           /* the first sentence of a library on why it did not record everything */
+    int64_t silent_pid;           /* one of them; 0: none, or it has spoken since */
+    bool silent_has_library;
+    struct str failure;    /* the first sentence of a library on why it did not record everything */
     struct ring_plan plan; /* the latest of counters in several passes; kind 0: none since it was taken */
     bool has_facts;
     uint32_t cupti_version, driver_version; /* of the first process that had them */

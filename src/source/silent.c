@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/str.h"
+#include "base/time.h"
 #include "capture/ring.h"
 
 enum { MOST_BYTES = 4 << 20 };
@@ -34,6 +35,26 @@ static bool contains(const struct str *text, const char *what)
     return text->len && memmem(text->ptr, text->len, what, strlen(what));
 }
 
+/* Whether it holds a device file that only CUDA opens, in its first call: that a library of the driver's is
+ * mapped is no use of it yet, as frameworks link to it. WSL and Tegra have files of their own. */
+static bool holds_device(const char *pid)
+{
+    static const char *const devices[] = {"/dev/nvidia-uvm", "/dev/dxg", "/dev/nvhost", "/dev/nvmap"};
+    char path[64], target[256];
+    bool found = false;
+    snprintf(path, sizeof path, "/proc/%.20s/fd", pid);
+    DIR *files = opendir(path);
+    for (struct dirent *entry; files && !found && (entry = readdir(files));) {
+        ssize_t length = readlinkat(dirfd(files), entry->d_name, target, sizeof target - 1);
+        target[max_ns(length, 0)] = '\0';
+        for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
+            found |= strstr(target, devices[i]) != NULL;
+    }
+    if (files)
+        closedir(files);
+    return found;
+}
+
 /* variable: of the environment of all processes of the recording. */
 static bool is_silent(struct silent *s, const char *pid, const char *folder, const char *variable)
 {
@@ -43,7 +64,8 @@ static bool is_silent(struct silent *s, const char *pid, const char *folder, con
     if (silent) {
         read_proc(&text, pid, "maps");
         silent = contains(&text, "/libcuda.so") && !contains(&text, folder);
-        s->has_library = contains(&text, "/libwarplight-inject.so");
+        s->has_library = contains(&text, "/libwarplight-inject.so"); /* CUDA's first call loads it */
+        silent = silent && (s->has_library || holds_device(pid));
     }
     str_release(&text);
     return silent;

@@ -186,10 +186,15 @@ class Faults(unittest.TestCase):
             self.skipTest("Python cannot load what a sanitizer was built into")
         driver = os.path.join(self.folder.name, "libcuda.so.1")
         shutil.copy(CUPTI, driver)
-        program = "import ctypes, sys, time; [ctypes.CDLL(path) for path in sys.argv[1:]]; time.sleep(3)"
-        for libraries, said in (([driver], "did not load the library"), ([driver, INJECT], "cannot write to the folder")):
+        device = os.path.join(self.folder.name, "dev", "nvidia-uvm")
+        os.mkdir(os.path.dirname(device))
+        with open(device, "w"):
+            pass
+        program = "import ctypes, sys, time; file = open(sys.argv[1]); [ctypes.CDLL(path) for path in sys.argv[2:]]; time.sleep(3)"
+        for files, said in (([device, driver], "did not load the library"), ([os.devnull, driver, INJECT], "cannot write to the folder"),
+                            ([os.devnull, driver], "no process used CUDA")):
             with self.subTest(said=said):
-                out = self.record(sys.executable, "-c", program, *libraries)
+                out = self.record(sys.executable, "-c", program, *files)
                 self.assertEqual(out.returncode, 0, out.stderr)
                 self.assertIn(said, out.stderr)
 
