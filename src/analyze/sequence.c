@@ -672,7 +672,8 @@ static bool cut_large_launches(const struct sequence *s, const struct tokens *t,
     uint32_t first = steps->cuts.at[0], last = steps->cuts.at[steps->cuts.count - 1];
     vec_push(&steps->cuts, last + 1);
     steps->period = (size_t)(t->launches[last + 1] - t->launches[first]) / all;
-    steps->quality = (double)(t->launches[last + 1] - t->launches[first]) / (double)t->launches[s->count];
+    /* Low beside a unit that holds them: other symbols may tell one. */
+    steps->quality = (double)all / (double)t->launches[s->count];
     return true;
 }
 
