@@ -9,6 +9,8 @@
 void ledger_build(struct report *report, const struct report_options *options);
 /* needs ledger: causes of gaps, devices[].ledger_ns idle accounts, culprits */
 void gaps_build(struct report *report);
+/* needs ledger, gaps: devices[].use */
+void use_build(struct report *report);
 /* needs ledger: kernels (and their share of busy time) */
 void kernels_build(struct report *report);
 /* needs ledger: copies and their overlap */

@@ -8,6 +8,7 @@
 #include "analyze/analyze.h"
 #include "base/i18n.h"
 #include "base/time.h"
+#include "know/know.h"
 
 static const char unknown_text[] = "—";
 
@@ -103,6 +104,15 @@ static void add_text(struct str *out, const char *text)
     str_puts(out, text && *text ? text : unknown_text);
 }
 
+static void add_xid(struct str *out, int64_t code, int translate)
+{
+    const struct know_xid *known = know_xid_find(code);
+    str_addf(out, "Xid %" PRId64, code);
+    if (known)
+        str_addf(out, translate && i18n_lang() == LANG_ZH ? "（%s）" : " (%s)",
+                 translate ? know_text(known->en, known->zh) : known->en);
+}
+
 static bool is_unknown(const struct value *value)
 {
     switch (value->type) {
@@ -113,6 +123,7 @@ static bool is_unknown(const struct value *value)
     case VALUE_NS:
     case VALUE_BYTES:
     case VALUE_TIME:
+    case VALUE_XID:
         return value->i == UNKNOWN;
     case VALUE_RATIO:
     case VALUE_NUMBER:
@@ -164,6 +175,9 @@ void value_render(struct str *out, const struct value *value, int translate, int
         break;
     case VALUE_TERM:
         add_text(out, translate ? i18n_text(value->s) : value->s);
+        break;
+    case VALUE_XID:
+        add_xid(out, value->i, translate);
         break;
     case VALUE_KERNEL:
         kernel_shorten(out, value->s, KERNEL_WIDTH);

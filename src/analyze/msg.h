@@ -22,6 +22,7 @@ enum value_type {
     VALUE_TIME,        /* i: a moment on the run's clock, printed relative to the window's start */
     VALUE_TEXT,        /* s: verbatim; must outlive the message (a run's string or a literal) */
     VALUE_TERM,        /* s: a msgid, translated when printed */
+    VALUE_XID,         /* i: its code, printed with what it means: "Xid 79 (…)" */
     VALUE_KERNEL,      /* s: a kernel's full name, shortened for people */
 };
 
@@ -82,6 +83,10 @@ static inline struct value value_text(const char *s)
 static inline struct value value_term(const char *s)
 {
     return (struct value){VALUE_TERM, {.s = s}};
+}
+static inline struct value value_xid(int64_t code)
+{
+    return (struct value){VALUE_XID, {.i = code}};
 }
 static inline struct value value_kernel(const char *s)
 {

@@ -15,6 +15,7 @@ static void build_tables(struct report *report, const struct run *run, const str
     ledger_build(report, options);
     calls_build(report);
     gaps_build(report);
+    use_build(report);
     kernels_build(report);
     copies_build(report);
     operators_build(report);

@@ -42,6 +42,14 @@ const char *account_name(enum account account);
 /* One line for people: what the account means (msgid). */
 const char *account_meaning(enum account account);
 
+/* Of the busy time, by the driver's counters (GPM); NAN where they cover less than half of it. */
+struct gpu_use {
+    double sm_active_ratio;        /* SMs with a warp, on average */
+    double sm_occupancy_ratio;     /* warps by those that the SMs could hold */
+    double tensor_active_ratio;    /* of the tensor cores' cycles */
+    double memory_bandwidth_ratio; /* of the memory's highest */
+};
+
 struct device_report {
     uint32_t device; /* run->devices */
     struct interval window;
@@ -52,6 +60,7 @@ struct device_report {
     int64_t longest_gap_ns;
     int64_t op_count;  /* kernels, copies, memsets, graphs in the window */
     int64_t op_sum_ns; /* plain sum of their durations; > busy_ns where they overlap */
+    struct gpu_use use;
 };
 
 /* One piece of one gap: a stretch of device idle time with one cause and one culprit. Sorted by time. */

@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "cmd/info.h"
 #include "cmd/read_run.h"
+#include "know/xid_text.h"
 #include "source/machine_series.h"
 
 enum format { FORMAT_TEXT, FORMAT_JSON };
@@ -301,6 +302,27 @@ static void put_facts(struct screen *s, const struct run *run)
     }
 }
 
+static void put_xids(struct screen *s, const struct info *info)
+{
+    bool any = false;
+    vec_each (&info->run->marks, mark) {
+        int64_t code;
+        const char *process;
+        if (mark->kind != MARK_XID || !xid_text_parse(run_text(info->run, mark->text), &code, &process))
+            continue;
+        if (!any)
+            info_put_heading(s, _("Errors of GPUs"));
+        any = true;
+        struct msg msg = *process ? msg_make(N_("{0}: {1}"), value_xid(code), value_text(process))
+                                  : msg_make("{0}", value_xid(code));
+        struct str at = {0};
+        struct value time = value_time(mark->time);
+        value_render(&at, &time, true, info->extent.start);
+        put_msg(s, str_text(&at), &msg);
+        str_release(&at);
+    }
+}
+
 static void put_loss(struct screen *s, const struct msg *msg, bool *any)
 {
     struct str text = {0}, visible = {0};
@@ -350,6 +372,7 @@ static void put_file(struct screen *s, const struct info *info, bool first)
         put_value(s, INDENT, _("duration"), value_ns(info->extent.end - info->extent.start));
     put_sources(s, run);
     put_counts(s, info);
+    put_xids(s, info);
     put_facts(s, run);
     info_put_gpus(s, run);
     put_losses(s, info);
@@ -421,6 +444,27 @@ static void json_facts(struct json_writer *w, const struct run *run)
     json_array_end(w);
 }
 
+static void json_xids(struct json_writer *w, const struct run *run)
+{
+    json_key(w, "xids");
+    json_array_begin(w);
+    vec_each (&run->marks, mark) {
+        int64_t code;
+        const char *process;
+        if (mark->kind != MARK_XID || !xid_text_parse(run_text(run, mark->text), &code, &process))
+            continue;
+        json_object_begin(w);
+        json_key_int(w, "time_ns", mark->time);
+        json_key_int(w, "xid", code);
+        json_key_int(w, "device", mark->device != NONE ? run->devices.at[mark->device].id : UNKNOWN);
+        if (mark->device == NONE)
+            json_key_text(w, "device_why", "it is of none of the recording's");
+        json_text(w, run, "text", mark->text);
+        json_object_end(w);
+    }
+    json_array_end(w);
+}
+
 static void json_file(struct json_writer *w, const struct info *info)
 {
     const struct run *run = info->run;
@@ -446,6 +490,7 @@ static void json_file(struct json_writer *w, const struct info *info)
         json_key_int(w, counted[i].key, info->counts[i]);
     json_object_end(w);
     json_facts(w, run);
+    json_xids(w, run);
     json_key(w, "losses");
     json_object_begin(w);
     for (int i = 0; i < LOSSES; i++)

@@ -382,7 +382,8 @@ static int record(struct session *s, char *const *argv, struct err *err)
 int session_run(struct session *s, const struct cli *cli, const struct session_options *options,
                 char *const *argv, struct err *err)
 {
-    *s = (struct session){.options = *options, .control.fd = -1, .collect.folder.fd = -1};
+    *s = (struct session){
+        .options = *options, .control.fd = -1, .collect.folder.fd = -1, .gpus.events.log.fd = -1};
     progress_open(&s->progress, cli);
     for (char *const *argument = argv; *argument; argument++)
         str_addf(&s->command, "%s%s", argument == argv ? "" : " ", *argument);

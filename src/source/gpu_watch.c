@@ -3,11 +3,13 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "base/clock.h"
 #include "source/gpu_facts.h"
+#include "source/machine_series.h"
 #include "source/pci.h"
 
 enum { LAST_WORD_MS = 1000 };
@@ -22,8 +24,10 @@ static void run_worker(int fd, const void *context)
 
 void gpu_watch_open(struct gpu_watch *w, uint32_t source)
 {
+    const char *log = getenv("WARPLIGHT_KMSG");
     *w = (struct gpu_watch){.source = source};
     worker_start(&w->worker, "warplight-gpus", run_worker, NULL);
+    machine_events_open(&w->events, log ? log : "/dev/kmsg");
 }
 
 /* ---- messages --------------------------------------------------------------------------------------------
@@ -44,17 +48,27 @@ static struct gpu_seen *gpu_of(struct gpu_watch *w, const char *uuid)
 }
 
 static void take_sample(struct gpu_watch *w, struct run *run, struct gpu_seen *gpu,
-                        const struct gpu_sample *sample)
+                        const struct gpu_message *m)
 {
+    const struct gpu_sample *sample = &m->sample;
     if (!gpu->has_sample) {
         gpu->first = *sample;
         if (gpu->device != NONE)
             gpu_facts_moment(run, w->source, gpu->uuid, "start", sample);
     }
-    if (gpu->device != NONE)
+    if (gpu->device != NONE) {
         gpu_series_add(&gpu->series, run, gpu->device, &gpu->last, sample);
+        machine_series_detail(run, gpu->device, sample->time_ns, &m->detail);
+    }
     gpu->has_sample = true;
     gpu->last = *sample;
+}
+
+static void take_xid(struct gpu_watch *w, const struct gpu_seen *gpu, const struct gpu_message *m)
+{
+    struct machine_event event = {.time_unix_ns = m->xid.time_unix_ns, .code = m->xid.code};
+    memcpy(event.bus, gpu->facts.bus, sizeof event.bus);
+    machine_events_add(&w->events, &event);
 }
 
 static void take_message(struct gpu_watch *w, struct run *run, const struct gpu_message *m)
@@ -70,7 +84,9 @@ static void take_message(struct gpu_watch *w, struct run *run, const struct gpu_
     if (m->kind == GPU_MESSAGE_MISSING) {
         gpu->missing = m->state;
     } else if (m->kind == GPU_MESSAGE_SAMPLE) {
-        take_sample(w, run, gpu, &m->sample);
+        take_sample(w, run, gpu, m);
+    } else if (m->kind == GPU_MESSAGE_XID) {
+        take_xid(w, gpu, m);
     } else if (!gpu->has_facts) {
         gpu->has_facts = true;
         gpu->facts = m->facts;
@@ -94,6 +110,30 @@ static void take_messages(struct gpu_watch *w, struct run *run)
         message.uuid[sizeof message.uuid - 1] = '\0';
         take_message(w, run, &message);
     }
+}
+
+/* Events of GPUs that the target does not use, or not yet, are kept. */
+struct marking {
+    const struct gpu_watch *watch;
+    struct run *run;
+};
+
+static bool mark_event(void *context, const struct machine_event *event)
+{
+    const struct marking *m = context;
+    vec_each (&m->watch->gpus, gpu) {
+        if (gpu->device == NONE || !gpu->has_facts || strcmp(gpu->facts.bus, event->bus) != 0)
+            continue;
+        machine_series_event(m->run, gpu->device, event);
+        return true;
+    }
+    return false;
+}
+
+static void take_events(struct gpu_watch *w, struct run *run)
+{
+    machine_events_read(&w->events);
+    machine_events_offer(&w->events, clock_ns(CLOCK_REALTIME), mark_event, &(struct marking){w, run});
 }
 
 static void order(const struct gpu_watch *w, enum gpu_command_kind kind, const char *uuid)
@@ -126,6 +166,7 @@ void gpu_watch_poll(struct gpu_watch *w, struct run *run)
         if (*uuid && strlen(uuid) < GPU_UUID_BYTES) /* else its record has not come yet */
             start_watching(w, run, d, uuid);
     }
+    take_events(w, run);
 }
 
 /* ---- the end ---------------------------------------------------------------------------------------------
@@ -184,6 +225,7 @@ void gpu_watch_finish(struct gpu_watch *w, struct run *run)
         vec_each (&w->gpus, gpu)
             if (gpu->device != NONE)
                 add_end(w, run, gpu, why);
+        take_events(w, run);
     }
     worker_give_up(&w->worker);
 }
@@ -191,5 +233,6 @@ void gpu_watch_finish(struct gpu_watch *w, struct run *run)
 void gpu_watch_close(struct gpu_watch *w)
 {
     worker_give_up(&w->worker);
+    machine_events_close(&w->events);
     vec_release(&w->gpus);
 }

@@ -6,12 +6,16 @@
  * No GPU is woken: one is asked only once the target uses it, or while every NVIDIA GPU of the machine is
  * awake anyway (source/gpu_worker.h).
  *
+ * Xids of the GPUs that the target uses become marks, as the driver and the kernel's log tell of them
+ * (source/machine_events.h).
+ *
  * Names of the facts: doc/internals/recording.md. */
 #ifndef WARPLIGHT_SOURCE_GPU_WATCH_H
 #define WARPLIGHT_SOURCE_GPU_WATCH_H
 
 #include "source/gpu_series.h"
 #include "source/gpu_worker.h"
+#include "source/machine_events.h"
 #include "source/worker.h"
 
 struct gpu_seen {
@@ -29,9 +33,11 @@ struct gpu_watch {
     struct worker worker;
     bool has_library;
     VEC(struct gpu_seen) gpus;
+    struct machine_events events;
 };
 
-/* Starts the worker. Call it while this process has no other thread. Without one, the facts say so. */
+/* Starts the worker, and follows the kernel's log, or the file that WARPLIGHT_KMSG names. Call it while this
+ * process has no other thread. Without one, the facts say so. */
 void gpu_watch_open(struct gpu_watch *w, uint32_t source);
 /* Tells the worker about new devices of the run and takes what it has said. Never blocks. */
 void gpu_watch_poll(struct gpu_watch *w, struct run *run);

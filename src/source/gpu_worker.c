@@ -3,21 +3,24 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "base/clock.h"
 #include "base/vec.h"
-#include "source/nvml.h"
+#include "source/nvml_detail.h"
+#include "source/nvml_event.h"
 #include "source/pci.h"
 
-enum { MOST_GPUS = PCI_MOST_GPUS };
+enum { MOST_GPUS = PCI_MOST_GPUS, MOST_EVENTS = 256 };
 
 struct watched {
     char uuid[GPU_UUID_BYTES];
     nvml_device device;
     bool in_use; /* by the target */
     struct nvml_paced paced;
+    struct nvml_detail rates;
 };
 
 struct worker {
@@ -27,6 +30,7 @@ struct worker {
     struct nvml nvml;
     struct watched gpus[MOST_GPUS];
     size_t count;
+    struct nvml_events events;
 };
 
 /* A message that finds no room is left out: a series gets a hole, and the driver is not kept waiting. */
@@ -64,7 +68,24 @@ static void say_sample(const struct worker *w, struct watched *gpu, bool is_last
         nvml_sample(&w->nvml, gpu->device, NVML_FULL, &message.sample);
     else
         nvml_sample_paced(&w->nvml, gpu->device, &gpu->paced, &message.sample);
+    if (gpu->in_use)
+        nvml_rates(&w->nvml, gpu->device, &gpu->rates, message.sample.time_ns, &message.detail);
     say(w, &message);
+}
+
+static void say_xids(const struct worker *w)
+{
+    nvml_device device;
+    int64_t code;
+    for (int i = 0; i < MOST_EVENTS && nvml_events_next(&w->nvml, &w->events, &device, &code); i++) {
+        struct gpu_message message = {.kind = GPU_MESSAGE_XID,
+                                      .xid = {.time_unix_ns = clock_ns(CLOCK_REALTIME), .code = code}};
+        for (size_t at = 0; at < w->count; at++)
+            if (w->gpus[at].device == device)
+                memcpy(message.uuid, w->gpus[at].uuid, sizeof message.uuid);
+        if (code != UNKNOWN && message.uuid[0])
+            say(w, &message);
+    }
 }
 
 static struct watched *add_gpu(struct worker *w, nvml_device device)
@@ -80,6 +101,7 @@ static struct watched *add_gpu(struct worker *w, nvml_device device)
     memcpy(gpu->uuid, message.facts.uuid, sizeof gpu->uuid);
     memcpy(message.uuid, message.facts.uuid, sizeof message.uuid);
     say(w, &message);
+    nvml_events_watch(&w->nvml, &w->events, device);
     say_sample(w, gpu, false);
     return gpu;
 }
@@ -132,6 +154,7 @@ static bool obey(struct worker *w)
         command.uuid[sizeof command.uuid - 1] = '\0';
         if (command.kind == GPU_COMMAND_FINISH) {
             sample_all(w, true);
+            say_xids(w); /* last: a program that dies of one ends at about the same time */
             return false;
         }
         watch(w, command.uuid);
@@ -145,16 +168,20 @@ static int64_t now_ms(void)
 
 void gpu_worker_run(int fd)
 {
-    struct worker w = {.fd = fd};
-    look_ahead(&w);
+    struct worker *w = mem_zalloc(1, sizeof *w); /* too large for a stack */
+    w->fd = fd;
+    look_ahead(w);
     int64_t next = now_ms() + GPU_WORKER_PERIOD_MS;
-    while (obey(&w)) {
+    while (obey(w)) {
         int64_t now = now_ms();
         if (now >= next) {
-            sample_all(&w, false);
+            sample_all(w, false);
             next = now + GPU_WORKER_PERIOD_MS; /* counted from here: a slow driver is not asked in a row */
         }
+        say_xids(w);
+        int64_t left = max_ns(next - now, 0);
         struct pollfd waiting = {.fd = fd, .events = POLLIN};
-        poll(&waiting, 1, w.count ? (int)(next > now ? next - now : 0) : -1);
+        poll(&waiting, 1, w->count ? (int)(w->events.set ? min_ns(left, GPU_WORKER_XID_MS) : left) : -1);
     }
+    free(w);
 }

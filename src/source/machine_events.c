@@ -148,20 +148,39 @@ static uint32_t device_of(const struct machine_sample *sample, const char *bus)
     return NONE;
 }
 
-void machine_events_take(struct machine_events *e, struct machine_sample *sample)
+void machine_events_read(struct machine_events *e)
 {
     kmsg_follow_read(&e->log, take_line, e);
+}
+
+void machine_events_offer(struct machine_events *e, int64_t now_unix_ns, machine_event_take *take,
+                          void *context)
+{
+    size_t kept = 0;
+    forget_old(e, now_unix_ns);
+    vec_each (&e->coming, told) {
+        if (!take(context, &told->event))
+            e->coming.at[kept++] = *told;
+        else if (e->past.count < MOST_EVENTS)
+            vec_push(&e->past, *told);
+    }
+    e->coming.count = kept;
+}
+
+static bool add_to_sample(void *context, const struct machine_event *event)
+{
+    struct machine_sample *sample = context;
+    vec_push(&sample->events, *event);
+    sample->events.at[sample->events.count - 1].device = device_of(sample, event->bus);
+    return true;
+}
+
+void machine_events_take(struct machine_events *e, struct machine_sample *sample)
+{
+    machine_events_read(e);
     sample->sources[MACHINE_KERNEL_LOG] =
         (struct machine_source){.name = "kernel log", .state = e->log.state};
     sample->events.count = 0;
-    if (sample->interval_ns == 0) /* the first: nobody may look at it */
-        return;
-    forget_old(e, sample->time_unix_ns);
-    vec_each (&e->coming, told) {
-        told->event.device = device_of(sample, told->event.bus);
-        vec_push(&sample->events, told->event);
-        if (e->past.count < MOST_EVENTS)
-            vec_push(&e->past, *told);
-    }
-    e->coming.count = 0;
+    if (sample->interval_ns) /* else the first: nobody may look at it */
+        machine_events_offer(e, sample->time_unix_ns, add_to_sample, sample);
 }

@@ -22,8 +22,15 @@ struct machine_events {
 /* path: of the kernel's log. */
 void machine_events_open(struct machine_events *e, const char *path);
 void machine_events_close(struct machine_events *e);
+/* Reads what is new of the log. */
+void machine_events_read(struct machine_events *e);
 /* One that the driver told of: time, code and bus. */
 void machine_events_add(struct machine_events *e, const struct machine_event *event);
+/* Offers each that came to take(); one that it does not want (false) stays and is offered again. What the
+ * other teller says later of one that was taken is no further event. */
+typedef bool machine_event_take(void *context, const struct machine_event *event);
+void machine_events_offer(struct machine_events *e, int64_t now_unix_ns, machine_event_take *take,
+                          void *context);
 /* Reads what is new of the log and moves everything into the sample, whose devices are there; says whether
  * the log can be read among its sources. */
 void machine_events_take(struct machine_events *e, struct machine_sample *sample);

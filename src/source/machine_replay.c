@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "base/utf8.h"
+#include "know/xid_text.h"
 #include "source/gpu_series.h"
 #include "source/machine_series.h"
 
@@ -521,23 +522,18 @@ static void fill_host(struct machine_replay *r, int64_t time)
     }
 }
 
-/* "Xid 31: what it means, python3 (4711)": of the process only what machine_series.c wrote. */
 static void fill_event(struct machine_replay *r, const struct mark *mark)
 {
-    static const char prefix[] = "Xid ";
-    const char *text = run_text(r->run, mark->text);
-    if (strncmp(text, prefix, sizeof prefix - 1) != 0)
+    int64_t code;
+    const char *process;
+    if (!xid_text_parse(run_text(r->run, mark->text), &code, &process))
         return;
-    char *end;
-    long long code = strtoll(text + sizeof prefix - 1, &end, 10);
-    const char *comma = strrchr(end, ',');
     struct machine_event *event = vec_new(&r->sample.events);
     *event =
         (struct machine_event){.time_unix_ns = mark->time, .code = code, .count = 1, .device = mark->device};
     if (event->device >= r->sample.devices.count)
         event->device = NONE;
-    if (comma && comma[1] == ' ' && text_ends_with(comma, strlen(comma), ")"))
-        copy_text(event->process, sizeof event->process, comma + 2);
+    copy_text(event->process, sizeof event->process, process);
 }
 
 /* Those after the sample before. */

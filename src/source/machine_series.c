@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "know/know.h"
+#include "know/xid_text.h"
 #include "source/gpu_facts.h"
 
 /* More would not be GPUs: devices come and go by key. */
@@ -83,6 +83,12 @@ static void add_fields(struct run *run, uint32_t device, int64_t time, const voi
     }
 }
 
+void machine_series_detail(struct run *run, uint32_t device, int64_t time,
+                           const struct machine_detail *detail)
+{
+    add_fields(run, device, time, detail, machine_detail_fields);
+}
+
 /* ---- devices ---------------------------------------------------------------------------------------------
  */
 
@@ -146,7 +152,7 @@ static void add_device(struct machine_series *series, struct run *run, uint32_t 
         return;
     gpu_series_add(&known->series, run, known->device, &known->last, &d->sample);
     add_fields(run, known->device, d->sample.time_ns, &d->sample, gpu_sample_fields);
-    add_fields(run, known->device, d->sample.time_ns, &d->detail, machine_detail_fields);
+    machine_series_detail(run, known->device, d->sample.time_ns, &d->detail);
     if (++known->samples == 2) {
         add_whys(run, source, known->key, &d->sample, gpu_sample_fields);
         add_whys(run, source, known->key, &d->detail, machine_detail_fields);
@@ -239,23 +245,25 @@ static void add_process(struct machine_series *series, struct run *run, uint32_t
     }
 }
 
-/* "Xid 31: MMU fault, python3 (4711)": in English, as all texts of a recording. */
-static void add_event(struct machine_series *series, struct run *run, const struct machine_sample *sample,
-                      const struct machine_event *event)
+void machine_series_event(struct run *run, uint32_t device, const struct machine_event *event)
 {
     struct str text = {0};
-    const struct know_xid *known = know_xid_find(event->code);
-    const struct machine_series_device *on =
-        event->device == NONE ? NULL : find_device(series, sample->devices.at[event->device].key);
-    str_addf(&text, "Xid %" PRId64 "%s%s%s%s", event->code, known ? ": " : "", known ? known->en : "",
-             event->process[0] ? ", " : "", event->process);
+    xid_text_add(&text, event->code, event->process);
     struct mark mark = {.time = event->time_unix_ns,
                         .kind = MARK_XID,
                         .text = intern_add(&run->strings, text.ptr, text.len),
                         .thread = NONE,
-                        .device = on ? on->device : NONE};
+                        .device = device};
     vec_push(&run->marks, mark);
     str_release(&text);
+}
+
+static void add_event(struct machine_series *series, struct run *run, const struct machine_sample *sample,
+                      const struct machine_event *event)
+{
+    const struct machine_series_device *on =
+        event->device == NONE ? NULL : find_device(series, sample->devices.at[event->device].key);
+    machine_series_event(run, on ? on->device : NONE, event);
 }
 
 /* ---- all of it -------------------------------------------------------------------------------------------

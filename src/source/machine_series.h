@@ -46,6 +46,10 @@ struct machine_series {
  * and Xids as marks. Times are CLOCK_REALTIME, as in a recording. */
 void machine_series_add(struct machine_series *series, struct run *run, uint32_t source,
                         const struct machine_sample *sample);
+/* Parts of it: what is known of a detail of the run's device, and an event as a mark (NONE: of no device). */
+void machine_series_detail(struct run *run, uint32_t device, int64_t time,
+                           const struct machine_detail *detail);
+void machine_series_event(struct run *run, uint32_t device, const struct machine_event *event);
 void machine_series_release(struct machine_series *series);
 
 #endif

@@ -167,6 +167,13 @@ static void rate_clocks(struct nvml_detail *state, const struct gpu_sample *samp
     d->power_brake = share(held.power_brake, elapsed);
 }
 
+static void read_gpm(const struct nvml *n, nvml_device device, struct nvml_detail *state, int64_t now,
+                     struct machine_detail *d)
+{
+    gpm(n, device, state, now, d);
+    pace_end(&state->gpm_pace, NVML_RATE_PERIOD_NS, n->is_fresh ? PACE_AT_ONCE : PACE_SM_PARTS);
+}
+
 static void read_rates(const struct nvml *n, nvml_device device, struct nvml_detail *state,
                        const struct gpu_facts *facts, const struct gpu_sample *sample, bool anew)
 {
@@ -174,10 +181,8 @@ static void read_rates(const struct nvml *n, nvml_device device, struct nvml_det
         nvml_link_rate(n, device, facts, sample, anew, &state->link, &state->last);
         pace_end(&state->link_pace, NVML_RATE_PERIOD_NS, n->is_fresh ? PACE_AT_ONCE : PACE_LINKS);
     }
-    if (anew || pace_begin(&state->gpm_pace)) {
-        gpm(n, device, state, sample->time_ns, &state->last);
-        pace_end(&state->gpm_pace, NVML_RATE_PERIOD_NS, n->is_fresh ? PACE_AT_ONCE : PACE_SM_PARTS);
-    }
+    if (anew || pace_begin(&state->gpm_pace))
+        read_gpm(n, device, state, sample->time_ns, &state->last);
     if (anew || sample->time_ns - state->rated.time_ns >= NVML_STEPS_PERIOD_NS) {
         if (!anew)
             rate_clocks(state, sample, &state->last);
@@ -209,6 +214,19 @@ void nvml_detail(const struct nvml *n, nvml_device device, struct nvml_detail *s
         read_energy(n, device, state, sample, anew);
     gpu_check(&state->last, machine_detail_fields);
     *detail = state->last;
+}
+
+void nvml_rates(const struct nvml *n, nvml_device device, struct nvml_detail *state, int64_t now,
+                struct machine_detail *detail)
+{
+    *detail = (struct machine_detail){0};
+    if (pace_begin(&state->link_pace)) {
+        nvml_link_traffic(n, device, now, &state->link, detail);
+        pace_end(&state->link_pace, NVML_RATE_PERIOD_NS, PACE_LINKS);
+    }
+    if (pace_begin(&state->gpm_pace))
+        read_gpm(n, device, state, now, detail);
+    gpu_check(detail, machine_detail_fields);
 }
 
 void nvml_detail_release(const struct nvml *n, struct nvml_detail *state)

@@ -33,6 +33,10 @@ struct nvml_detail {
 void nvml_detail(const struct nvml *n, nvml_device device, struct nvml_detail *state,
                  const struct gpu_facts *facts, const struct gpu_sample *sample, bool is_dear,
                  struct machine_detail *detail);
+/* Of it only what the SMs do (GPM) and the traffic of PCIe and NVLink, and only what is of now: the rest, and
+ * what is not asked this time, is READING_UNREAD. now: of CLOCK_REALTIME. A state is for one of the two. */
+void nvml_rates(const struct nvml *n, nvml_device device, struct nvml_detail *state, int64_t now,
+                struct machine_detail *detail);
 void nvml_detail_release(const struct nvml *n, struct nvml_detail *state);
 
 #endif

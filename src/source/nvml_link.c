@@ -196,6 +196,16 @@ static struct reading judge_nvlink(struct reading errors_lately, bool busy, cons
     return reading_of(verdict);
 }
 
+void nvml_link_traffic(const struct nvml *n, nvml_device device, int64_t now, struct nvml_link *link,
+                       struct machine_detail *d)
+{
+    struct counters counters;
+    read_counters(n, device, now, &counters);
+    if (link->last.time_ns)
+        rate(&link->last, &counters.traffic, d);
+    link->last = counters.traffic;
+}
+
 void nvml_link_rate(const struct nvml *n, nvml_device device, const struct gpu_facts *facts,
                     const struct gpu_sample *sample, bool is_first, struct nvml_link *link,
                     struct machine_detail *d)

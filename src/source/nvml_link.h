@@ -39,5 +39,9 @@ struct nvml_link {
 void nvml_link_rate(const struct nvml *n, nvml_device device, const struct gpu_facts *facts,
                     const struct gpu_sample *sample, bool is_first, struct nvml_link *link,
                     struct machine_detail *detail);
+/* Only the rates since the last call of the same link; the first call fills in none. now: of CLOCK_REALTIME.
+ */
+void nvml_link_traffic(const struct nvml *n, nvml_device device, int64_t now, struct nvml_link *link,
+                       struct machine_detail *detail);
 
 #endif

@@ -32,6 +32,7 @@ static void add_value(struct str *out, const struct value *value, const struct r
     case VALUE_ID:
     case VALUE_NS:
     case VALUE_BYTES:
+    case VALUE_XID:
         str_addf(out, "%" PRId64, value->i);
         break;
     case VALUE_TIME: /* from the start of the window, as in JSON */

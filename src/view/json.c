@@ -30,6 +30,7 @@ static void write_value(struct json_report *j, const struct value *value)
     case VALUE_ID:
     case VALUE_NS:
     case VALUE_BYTES:
+    case VALUE_XID:
         json_int(w, value->i);
         break;
     case VALUE_TIME:
@@ -303,6 +304,7 @@ static const char *value_unit(enum value_type type)
         [VALUE_TIME] = "time_ns",
         [VALUE_TEXT] = "text",
         [VALUE_TERM] = "text",
+        [VALUE_XID] = "xid",
         [VALUE_KERNEL] = "kernel",
     };
     return units[type];

@@ -41,6 +41,7 @@ const struct column device_columns[] = {
 #undef AT
 
 #define AT(field) offsetof(struct device_report, field)
+#define WHY_USE   "no samples of the driver's counters cover half of the busy time"
 const struct column device_report_columns[] = {
     {"start_ns", NULL, COLUMN_MOMENT, AT(window.start), 0, 0, NULL, NULL},
     {"end_ns", NULL, COLUMN_MOMENT, AT(window.end), 0, 0, NULL, NULL},
@@ -50,8 +51,13 @@ const struct column device_report_columns[] = {
     {"op_sum_ns", NULL, COLUMN_NS, AT(op_sum_ns), 0, 0, NULL, NULL},
     {"gap_count", NULL, COLUMN_COUNT, AT(gap_count), 0, 0, NULL, NULL},
     {"longest_gap_ns", NULL, COLUMN_NS, AT(longest_gap_ns), 0, 0, NULL, NULL},
+    {"sm_active_ratio", NULL, COLUMN_RATIO, AT(use.sm_active_ratio), 0, 0, WHY_USE, NULL},
+    {"sm_occupancy_ratio", NULL, COLUMN_RATIO, AT(use.sm_occupancy_ratio), 0, 0, WHY_USE, NULL},
+    {"tensor_active_ratio", NULL, COLUMN_RATIO, AT(use.tensor_active_ratio), 0, 0, WHY_USE, NULL},
+    {"memory_bandwidth_ratio", NULL, COLUMN_RATIO, AT(use.memory_bandwidth_ratio), 0, 0, WHY_USE, NULL},
     COLUMN_END,
 };
+#undef WHY_USE
 #undef AT
 
 /* ---- findings ------------------------------------------------------------------------------------------ */

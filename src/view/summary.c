@@ -1,4 +1,5 @@
 /* The first screen. It must answer by itself: about 40 lines of 100 columns. */
+#include <math.h>
 #include <string.h>
 
 #include "base/i18n.h"
@@ -129,6 +130,46 @@ static void identities(struct screen *s, const struct report *report)
     }
 }
 
+/* The mean over the devices that have it, by their busy time; NAN. */
+static double mean_use(const struct report *report, size_t ratio)
+{
+    double sum = 0, weight = 0;
+    vec_each (&report->devices, device) {
+        double value;
+        memcpy(&value, (const char *)&device->use + ratio, sizeof value);
+        if (isnan(value))
+            continue;
+        sum += value * (double)device->busy_ns;
+        weight += (double)device->busy_ns;
+    }
+    return weight > 0 ? sum / weight : NAN;
+}
+
+/* What kernels alone do not tell: how much of the GPU the busy time used. */
+static void use(struct screen *s, const struct report *report)
+{
+    static const struct {
+        const char *text;
+        size_t ratio;
+    } parts[] = {{N_("SMs active {0}"), offsetof(struct gpu_use, sm_active_ratio)},
+                 {N_("tensor cores {0}"), offsetof(struct gpu_use, tensor_active_ratio)},
+                 {N_("memory bandwidth {0}"), offsetof(struct gpu_use, memory_bandwidth_ratio)}};
+    struct str text = {0};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        double ratio = mean_use(report, parts[i].ratio);
+        if (isnan(ratio))
+            continue;
+        str_puts(&text, text.len ? " · " : _("While busy: "));
+        struct msg msg = msg_make(parts[i].text, value_ratio(ratio));
+        text_msg(&text, &msg, report);
+    }
+    if (text.len) {
+        str_pad(&s->text, ' ', INDENT);
+        screen_wrap(s, STYLE_DIM, str_text(&text), INDENT, INDENT);
+    }
+    str_release(&text);
+}
+
 static void answer(struct screen *s, const struct report *report)
 {
     if (report->findings.count == 0)
@@ -239,6 +280,7 @@ void summary_print(struct screen *s, const struct report *report, const struct v
 {
     const struct report *steady = report->steady ? report->steady : report;
     identities(s, report);
+    use(s, report);
     text_steady(s, report);
     answer(s, report);
     ledger(s, report);

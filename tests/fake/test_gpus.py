@@ -37,12 +37,12 @@ class Gpus(unittest.TestCase):
         keep = {key: value for key, value in os.environ.items() if key not in ("LANG", "LC_ALL", "LANGUAGE")}
         return {**keep, "WARPLIGHT_CUPTI": CUPTI, "WARPLIGHT_INJECT": INJECT, "WARPLIGHT_NVML": NVML,
                 "WARPLIGHT_SYSFS": os.path.join(self.folder.name, "sys"), "WARPLIGHT_LANG": "en",
-                "FAKE_NVML_LOG": self.log, **extra}
+                "WARPLIGHT_KMSG": os.path.join(self.folder.name, "kmsg"), "FAKE_NVML_LOG": self.log, **extra}
 
-    def run_it(self, *command, **extra):
+    def run_it(self, *command, code=0, **extra):
         out = subprocess.run(command, env=self.environment(**extra), capture_output=True, text=True,
                              cwd=self.folder.name, timeout=HEALTHY_END, check=False)
-        self.assertEqual(out.returncode, 0, out.stderr)
+        self.assertEqual(out.returncode, code, out.stderr)
         return out
 
     def record(self, *target, **extra):
@@ -51,6 +51,7 @@ class Gpus(unittest.TestCase):
                     **extra)
         info = json.loads(self.run_it(WARPLIGHT, "info", "--format", "json", self.file).stdout)["files"][0]
         self.counts = info["counts"]
+        self.xids = [(xid["xid"], xid["device"], xid["text"]) for xid in info["xids"]]
         facts = {fact["key"]: fact["value"] for fact in info["facts"]}
         self.assertEqual(len(facts), len(info["facts"]), "a fact is there twice")
         return {key: value for key, value in facts.items() if key.startswith(("gpu.", "nvml"))}
@@ -61,13 +62,21 @@ class Gpus(unittest.TestCase):
         with open(self.log, encoding="ascii") as file:
             return file.read().split()
 
-    def counters(self):
+    def write(self, name, text):
+        path = os.path.join(self.folder.name, name)
+        with open(path, "w", encoding="ascii") as file:
+            file.write(text)
+        return path
+
+    def events(self):
         path = os.path.join(self.folder.name, "trace.json")
         self.run_it(WARPLIGHT, "export", "--format", "chrome", "-o", path, self.file)
         with open(path, encoding="utf-8") as file:
             trace = json.load(file)
-        events = trace["traceEvents"] if isinstance(trace, dict) else trace
-        return {event["name"]: list(event["args"].values()) for event in events if event.get("ph") == "C"}
+        return trace["traceEvents"] if isinstance(trace, dict) else trace
+
+    def counters(self):
+        return {event["name"]: list(event["args"].values()) for event in self.events() if event.get("ph") == "C"}
 
     def test_what_a_gpu_is_and_how_it_was_is_in_the_recording(self):
         facts = self.record()
@@ -102,6 +111,76 @@ class Gpus(unittest.TestCase):
         self.assertEqual(counters["GPU 0 GPU temperature"], [63])
         self.assertEqual(counters["GPU 0 memory used"], [3 << 30])
         self.assertTrue(0 < counters["GPU 0 clocks held by power limit"][0] <= 1)
+
+    def record_until_asked(self, *symbols, **extra):
+        """A target that lives until the driver was asked all of that three times."""
+        waits = [f"until [ $(grep -c {symbol} {self.log}) -ge 3 ]; do sleep 0.05; done" for symbol in symbols]
+        return self.record("/bin/sh", "-c", f"{APP} 1000; {'; '.join(waits)}", **extra)
+
+    def test_what_the_sms_do_is_drawn_under_the_names_of_sample(self):
+        self.record_until_asked("nvmlGpmMetricsGet", FAKE_NVML_FIELDS="197=+1000000,198=7")
+        counters = self.counters()
+        self.assertEqual(counters["GPU 0 SMs with a warp"], [0.025])
+        self.assertEqual(counters["GPU 0 warps of the SMs' limit"], [0.035])
+        self.assertEqual(counters["GPU 0 tensor cores active"], [0.055])
+        self.assertEqual(counters["GPU 0 memory bandwidth used"], [0.105])
+        self.assertEqual(counters["GPU 0 FP32 pipes active"], [0.125])
+        self.assertGreater(counters["GPU 0 PCIe from the GPU"][0], 0)
+        self.assertEqual(counters["GPU 0 PCIe to the GPU"], [0])
+        for unknown in ("FP64 pipes active", "FP16 pipes active", "fan", "video encoder", "PCIe replays"):
+            self.assertNotIn("GPU 0 " + unknown, counters)
+
+    def test_a_gpu_without_such_counters_has_no_such_series(self):
+        self.record(FAKE_NVML_CODES="nvmlGpmQueryDeviceSupport=3")
+        self.assertNotIn("GPU 0 SMs with a warp", self.counters())
+        self.assertIn("GPU 0 SM clock", self.counters())
+
+    def test_a_gpu_that_the_target_does_not_use_is_asked_nothing_of_the_kind(self):
+        self.sysfs(**{"3b": "active"})
+        self.record("/bin/true")
+        self.assertNotIn("nvmlGpmSampleAlloc", self.calls())
+
+    def test_an_xid_of_which_the_target_dies_is_in_the_recording_and_on_the_first_screen(self):
+        self.sysfs(**{"3b": "active"})
+        xids = self.write("xids", "")
+        dying = f"{APP} 1000; echo 31 >> {xids}; exit 7"
+        out = self.run_it(WARPLIGHT, "record", "-o", self.file, "--", "/bin/sh", "-c", dying, code=7, FAKE_NVML_XIDS=xids)
+        first = out.stdout.split("health-xid")[0]
+        self.assertIn("The GPU raised Xid 31 (GPU memory page fault: ", " ".join(first.split()))
+        self.assertIn("warplight explain xid 31", out.stdout)
+        report = json.loads(self.run_it(WARPLIGHT, "report", "-f", "json", self.file).stdout)
+        self.assertEqual((report["findings"][0]["id"], report["findings"][0]["severity"]), ("health-xid", "critical"))
+        self.run_it(WARPLIGHT, "report", "--fail-on", "health-xid", "-q", self.file, code=1)
+        zh = self.run_it(WARPLIGHT, "report", self.file, WARPLIGHT_LANG="zh").stdout
+        self.assertIn("报告了 Xid 31（GPU 内存缺页", "".join(zh.split("\n")[:12]))
+        (mark,) = [event for event in self.events() if event["name"].startswith("Xid 31: ")]
+        self.assertEqual((mark["ph"], mark["args"]["kind"]), ("i", "xid"))
+        self.assertIn("Xid 31 (GPU memory page fault", " ".join(self.run_it(WARPLIGHT, "info", self.file).stdout.split()))
+
+    def test_an_xid_that_log_and_driver_tell_is_one_and_names_the_process(self):
+        self.sysfs(**{"3b": "active"})
+        xids, log = self.write("xids", ""), self.write("kmsg", "3,1,1,-;NVRM: Xid (PCI:0000:3b:00): 79, of before\n")
+        line = "3,9,20,-;NVRM: Xid (PCI:0000:3b:00): 31, pid=4711, name=python3, MMU Fault"
+        other = "3,9,20,-;NVRM: Xid (PCI:0000:5e:00): 13, pid=1, name=other, on a GPU that is not used"
+        self.record("/bin/sh", "-c", f"{APP} 1000; echo '{line}' >> {log}; echo '{other}' >> {log}; echo 31 >> {xids}",
+                    FAKE_NVML_XIDS=xids, WARPLIGHT_KMSG=log)
+        ((code, device, text),) = self.xids
+        self.assertEqual((code, device), (31, 0))
+        self.assertTrue(text.startswith("Xid 31: GPU memory page fault"))
+
+    def test_an_xid_of_the_log_alone_names_the_process(self):
+        log = self.write("kmsg", "")
+        line = "3,9,20,-;NVRM: Xid (PCI:0000:3b:00): 31, pid=4711, name=python3, MMU Fault"
+        self.record("/bin/sh", "-c", f"{APP} 1000; echo '{line}' >> {log}", WARPLIGHT_KMSG=log,
+                    FAKE_NVML_CODES="nvmlDeviceGetSupportedEventTypes=3")
+        self.assertEqual([text[-16:] for _, _, text in self.xids], [", python3 (4711)"])
+        self.assertEqual(self.run_it(WARPLIGHT, "report", self.file).stdout.count("python3 (4711)"), 1)
+
+    def test_a_driver_that_hangs_when_asked_for_events_or_counters_loses_only_itself(self):
+        for symbol in ("nvmlEventSetWait_v2", "nvmlGpmSampleGet", "nvmlDeviceRegisterEvents"):
+            with self.subTest(symbol=symbol):
+                self.record(FAKE_NVML_HANG=symbol)
+                self.assertEqual(self.counts["kernels"], 1000)
 
     def test_info_shows_them_to_people_with_units_and_reasons(self):
         self.record(FAKE_NVML_CODES="nvmlDeviceGetEccMode=4")

@@ -157,6 +157,29 @@ static void nonsense_is_no_event(void **state)
     assert_in_range(f->sample.events.count, 1, 256);
 }
 
+static bool wants_this_gpu(void *context, const struct machine_event *event)
+{
+    int *offered = context;
+    ++*offered;
+    return strcmp(event->bus, "0000:3b:00.0") == 0;
+}
+
+static void what_is_not_wanted_yet_is_offered_again_and_what_was_taken_is_not(void **state)
+{
+    struct fixture *f = *state;
+    int offered = 0;
+    write_log(f, LINE_31 "3,9,20,-;NVRM: Xid (PCI:0000:5e:00): 13, pid=1, name=a, of another GPU\n");
+    machine_events_read(&f->events);
+    machine_events_offer(&f->events, driver_unix_ns(), wants_this_gpu, &offered);
+    assert_int_equal(offered, 2);
+    nvml_tells(f, 31);
+    machine_events_offer(&f->events, driver_unix_ns(), wants_this_gpu, &offered);
+    assert_int_equal(offered, 3);
+    take(f);
+    assert_int_equal(f->sample.events.count, 1);
+    assert_int_equal(f->sample.events.at[0].code, 13);
+}
+
 static void what_is_no_log_is_not_opened(void **state)
 {
     (void)state;
@@ -178,6 +201,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_first_sample_leaves_events_to_the_second, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_line_that_comes_in_pieces_is_read_when_it_ends, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nonsense_is_no_event, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_not_wanted_yet_is_offered_again_and_what_was_taken_is_not,
+                                        set_up, tear_down),
         cmocka_unit_test(what_is_no_log_is_not_opened),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,6 +49,7 @@ static const struct finding_info infos[] = {
     {"health-power-cap", "health", N_("the power limit holds the clocks down")},
     {"health-power-brake", "health", N_("an external power brake holds the clocks down")},
     {"health-thermal", "health", N_("heat holds the clocks down")},
+    {"health-xid", "health", N_("the driver reported an error of a GPU (Xid)")},
     {"trust-lost-records", "trust", N_("the recording is incomplete")},
     {"trust-profiler-overhead", "trust", N_("the recording tool disturbed what it recorded")},
     {"trust-clock", "trust", N_("host and GPU clocks disagree")},
@@ -239,12 +240,14 @@ void finding_culprits(struct finder *f, struct finding *finding, enum account ca
 
 /* ---- ranking ------------------------------------------------------------------------------------------- */
 
-enum { HEALTHY_RANK, ORDINARY_RANK, TRUST_RANK };
+enum { FAULT_RANK, HEALTHY_RANK, ORDINARY_RANK, TRUST_RANK };
 
 static int rank_of(const struct finding *finding)
 {
     if (strcmp(finding->id, "healthy") == 0)
         return HEALTHY_RANK;
+    if (strcmp(finding->id, "health-xid") == 0 && finding->severity != SEVERITY_INFO)
+        return FAULT_RANK;
     return strcmp(finding->class_, "trust") == 0 ? TRUST_RANK : ORDINARY_RANK;
 }
 
@@ -342,6 +345,7 @@ void findings_build(struct report *report)
             judge(&f, finding);
         add_healthy(&f);
     }
+    find_xid(&f);
     find_trust(&f);
     if (report->findings.count)
         qsort(report->findings.at, report->findings.count, sizeof *report->findings.at, best_first);

@@ -39,6 +39,7 @@ void find_transfer(struct finder *f);
 void find_kernel(struct finder *f);
 void find_scale(struct finder *f);
 void find_health(struct finder *f);
+void find_xid(struct finder *f);
 void find_trust(struct finder *f);
 
 #endif
