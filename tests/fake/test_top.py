@@ -66,7 +66,7 @@ class Top(unittest.TestCase):
         screen.wait_for(str(child.pid))
         for text in ("GPU 0  Fake GPU", "3.00 / 16.0 GiB", "699 / 700 W", "63 / 87 °C", "sleep 10000",
                      "2.00 GiB", "h ? help"):
-            self.assertIn(text, screen.text())
+            screen.wait_for(text)
         screen.wait_for("slowed by power limit")
         screen.wait_for("own cost")
         self.leave(screen)
