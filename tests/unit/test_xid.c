@@ -68,6 +68,19 @@ static void the_first_of_the_worst_comes_before_all_findings(void **state)
     done(&report, &m);
 }
 
+static void the_clean_up_after_a_killed_program_is_information(void **state)
+{
+    (void)state;
+    struct make_run m;
+    struct report report;
+    make_busy(&m);
+    add_xid(&m, 9 * second, "Xid 45: clean-up");
+    build(&report, &m, NULL);
+    assert_string_equal(report.findings.at[0].id, "healthy");
+    assert_int_equal(find(&report)->severity, SEVERITY_INFO);
+    done(&report, &m);
+}
+
 static void an_xid_counts_outside_of_the_window_too(void **state)
 {
     (void)state;
@@ -130,6 +143,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_of_the_worst_comes_before_all_findings),
+        cmocka_unit_test(the_clean_up_after_a_killed_program_is_information),
         cmocka_unit_test(an_xid_counts_outside_of_the_window_too),
         cmocka_unit_test(an_xid_is_told_where_the_gpu_did_nothing),
         cmocka_unit_test(other_marks_and_damaged_texts_are_none),

@@ -15,9 +15,12 @@ struct xid {
     const char *process; /* "" */
 };
 
+/* What follows from anything is no error of its own: 45 is also how a program looks that was killed. */
 static enum severity severity_of(int64_t code)
 {
     const struct know_xid *known = know_xid_find(code);
+    if (known && strcmp(known->follows, "*") == 0)
+        return SEVERITY_INFO;
     if (!known || strcmp(known->status, "warn") == 0)
         return SEVERITY_WARN;
     return strcmp(known->status, "fail") == 0 ? SEVERITY_CRITICAL : SEVERITY_INFO;
