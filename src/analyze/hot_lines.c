@@ -61,12 +61,28 @@ static void complete(struct hot_line *line)
         line->values[PLACE_SAMPLES] = sum;
 }
 
+/* Samples by place. Caller frees. */
+static double *measure_heat(const struct run *run)
+{
+    const struct place_counter_table *counters = &run->place_counters;
+    double *heat = mem_zalloc(run->places.count, sizeof *heat);
+    for (size_t i = 0; i < counters->count; i++) {
+        bool not_issued;
+        const char *name = run_text(run, counters->name[i]);
+        if (place_metric_of(name) != PLACE_OTHER && place_stall(name, &not_issued) != STALL_NONE &&
+            !not_issued)
+            heat[counters->place[i]] += counters->value[i];
+    }
+    return heat;
+}
+
 void lines_build(struct report *report, const uint32_t *row_of)
 {
     const struct run *run = report->run;
     const struct place_counter_table *counters = &run->place_counters;
     struct map known = {0};
     VEC(struct row_line) lines = {0};
+    double *heat = measure_heat(run);
     for (size_t i = 0; i < counters->count; i++) {
         uint32_t profile = counters->profile[i], place = counters->place[i];
         uint32_t row = profile == NONE ? NONE : row_of[profile];
@@ -79,9 +95,11 @@ void lines_build(struct report *report, const uint32_t *row_of)
                 continue;
             at = (uint32_t)lines.count;
             map_set(&known, key, at);
-            vec_push(&lines, ((struct row_line){row, {.place = place}}));
+            vec_push(&lines, ((struct row_line){row, {.place = place, .hottest = place}}));
         }
-        add_value(&lines.at[at].line, run_text(run, counters->name[i]), counters->value[i]);
+        struct hot_line *line = &lines.at[at].line;
+        line->hottest = heat[place] > heat[line->hottest] ? place : line->hottest;
+        add_value(line, run_text(run, counters->name[i]), counters->value[i]);
     }
     vec_each (&lines, line)
         complete(&line->line);
@@ -95,4 +113,5 @@ void lines_build(struct report *report, const uint32_t *row_of)
     }
     vec_release(&lines);
     map_release(&known);
+    free(heat);
 }

@@ -363,6 +363,7 @@ struct roofline {
 /* A source line, or an instruction where no line is known, all its instructions together. */
 struct hot_line {
     uint32_t place;                    /* run->places: one of them */
+    uint32_t hottest;                  /* the one with most samples */
     double values[PLACE_METRIC_COUNT]; /* Σ over the launches */
     double stalls[STALL_COUNT];        /* samples by reason */
 };

@@ -1,5 +1,7 @@
 #include "cmd/kernels_live.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,10 +10,12 @@
 #include "base/json_write.h"
 #include "base/utf8.h"
 #include "source/counter_plan.h"
+#include "source/disassembler.h"
 #include "source/measure.h"
 #include "symbol/binary.h"
 #include "symbol/demangle.h"
 #include "symbol/place_lines.h"
+#include "symbol/sass.h"
 
 /* ---- measuring ------------------------------------------------------------------------------------------
  */
@@ -101,6 +105,29 @@ static int sample_again(struct run *run, char *const *argv, struct err *err)
     return rc;
 }
 
+/* Without it samples have their lines and offsets all the same. */
+static void disassemble(struct run *run, bool quiet)
+{
+    int why = 0;
+    for (uint32_t i = 0; i < run->images.count && why != ENOENT; i++) {
+        uint32_t code = run->images.at[i].bytes;
+        struct str output = {0};
+        if (!code || !places_want_sass(run, i))
+            continue;
+        int failed = disassembler_run(&output, run_text(run, code), intern_length(&run->strings, code));
+        places_take_sass(run, i, str_text(&output), output.len);
+        why = failed ? failed : why;
+        str_release(&output);
+    }
+    if (why == ENOENT && !quiet)
+        fprintf(stderr, "%s",
+                _("warplight: without the text of instructions: nvdisasm of the CUDA toolkit was not "
+                  "found (WARPLIGHT_NVDISASM names it)\n"));
+    else if (why && !quiet)
+        fprintf(stderr, _("warplight: not all instructions have their text: nvdisasm failed (%s)\n"),
+                strerror(why));
+}
+
 int live_measure(struct run *run, const struct cli *cli, const struct live_options *options, int *exit_code,
                  struct err *err)
 {
@@ -126,6 +153,7 @@ int live_measure(struct run *run, const struct cli *cli, const struct live_optio
         read_own_code(run, argv[0]);
         binary_read_images(run);
         places_find_lines(run);
+        disassemble(run, cli->globals.quiet);
         run_seal(run);
     }
     free(argv);

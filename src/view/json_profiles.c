@@ -165,9 +165,10 @@ static void write_calls(struct json_report *j, uint32_t place)
 static void write_instruction(struct json_report *j, uint32_t place)
 {
     const struct run *run = j->report->run;
-    write_why(j, "line", "no line information");
-    json_key(&j->w, "instruction");
-    json_puts(&j->w, run_text(run, run->places.sass[place]));
+    if (run->places.sass[place] || !run->places.line[place]) {
+        json_key(&j->w, "instruction");
+        json_puts(&j->w, run_text(run, run->places.sass[place]));
+    }
     if (run->places.pc[place] == UINT64_MAX)
         return;
     json_key(&j->w, "offset_bytes");
@@ -183,8 +184,9 @@ static void write_line(struct json_report *j, const struct hot_line *line)
         if (places->inlined[line->place] != NONE)
             write_calls(j, line->place);
     } else {
-        write_instruction(j, line->place);
+        write_why(j, "line", "no line information");
     }
+    write_instruction(j, line->hottest);
     for (int i = 0; i < PLACE_METRIC_COUNT; i++)
         if (line->values[i] != 0) {
             json_key(&j->w, place_metric_keys[i]);

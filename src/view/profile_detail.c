@@ -388,6 +388,22 @@ static void put_call(struct screen *s, const struct report *report, uint32_t pla
     str_release(&text);
 }
 
+/* Where warps wait within a line. */
+static void put_instruction(struct screen *s, const struct report *report, uint32_t place)
+{
+    const struct place_table *places = &report->run->places;
+    const char *sass = run_text(report->run, places->sass[place]);
+    struct str text = {0};
+    if (!*sass || !places->line[place])
+        return;
+    if (places->pc[place] != UINT64_MAX)
+        str_addf(&text, "+0x%" PRIx64 "  ", places->pc[place]);
+    text_value(&text, value_text(sass + strspn(sass, " ")), report);
+    struct msg msg = msg_make(N_("mostly at {0}"), value_text(str_text(&text)));
+    text_put_msg(s, report, STYLE_DIM, &msg, VALUE_WIDTH + 3 * INDENT);
+    str_release(&text);
+}
+
 static void put_hot_line(struct screen *s, const struct report *report, const struct hot_line *line,
                          double share)
 {
@@ -404,6 +420,7 @@ static void put_hot_line(struct screen *s, const struct report *report, const st
     screen_cell(s, STYLE_PLAIN, str_text(&text), s->width - VALUE_WIDTH - REASONS_WIDTH - 4 * INDENT, false);
     screen_newline(s);
     put_call(s, report, line->place);
+    put_instruction(s, report, line->hottest);
     str_release(&text);
 }
 

@@ -359,6 +359,38 @@ class Counters(unittest.TestCase):
         self.assertEqual(inlined["stalls"], {"long_scoreboard": 9, "wait": 3})
         self.assertEqual(small["spill_store_bytes"], 8)  # of the same code
 
+    def disassembler(self, body):
+        path = os.path.join(self.folder.name, "nvdisasm")
+        with open(path, "w") as file:
+            file.write("#!/bin/sh\n" + body)
+        os.chmod(path, 0o755)
+        return path
+
+    def test_samples_have_the_text_of_their_instruction(self):
+        program = self.disassembler("""[ "$1" = -c ] && cmp -s "$2" %s || exit 1
+printf '\\t.section\\t.debug_line,""\\n        /*0010*/  NEVER ;\\n\\t.section\\t.text.small,"ax",@progbits\\n.text.small:\\n'
+printf '        /*0010*/                   LDG.E R4, desc[UR12][R2.64] ;\\n        /*03f0*/   @!P0 BRA `(.L_x_1) ; /* 0x1 */\\n'
+printf '\\t.section\\t.text.other,"ax",@progbits\\n        /*03f0*/   NEVER ;\\n'
+""" % CUBIN)
+        plain, inlined = self.sampled("load", WARPLIGHT_NVDISASM=program)["lines"]
+        self.assertEqual((plain["line"], plain["instruction"], plain["offset_bytes"]), (12, "LDG.E R4, desc[UR12][R2.64]", 16))
+        self.assertEqual((inlined["instruction"], inlined["offset_bytes"]), ("@!P0 BRA `(.L_x_1)", 0x3f0))
+        for lang, said in (("en", "mostly at +0x3f0"), ("zh", "多在 +0x3f0")):
+            path = os.path.join(self.folder.name, "text")
+            self.kernels("load", "3xsmall/50000", options=("--stalls", "--kernel", "small", "--format", "text", "-o", path),
+                         WARPLIGHT_LANG=lang, FAKE_PROFILER_CUBIN=CUBIN, FAKE_PROFILER_PC="0x3f0", WARPLIGHT_NVDISASM=program)
+            with open(path) as file:
+                self.assertIn(said, file.read())
+
+    def test_without_a_disassembler_that_works_there_are_lines_all_the_same(self):
+        for body, said in ((None, "nvdisasm of the CUDA toolkit was not found"), ("exit 1", "nvdisasm failed"),
+                           ("head -c 300000 /dev/urandom", ""), ("printf 'no code here'", "")):
+            with self.subTest(body=body):
+                program = self.disassembler(body) if body else os.path.join(self.folder.name, "none")
+                lines = self.sampled("load", WARPLIGHT_NVDISASM=program)["lines"]
+                self.assertEqual([(line["line"], line.get("instruction")) for line in lines], [(12, None), (4, None)])
+                self.assertIn(said, self.said)
+
     def test_findings_of_a_live_run_name_the_source_line(self):
         finding = self.sampled("load", FAKE_PROFILER_UNKNOWN="fp64")["findings"][0]
         self.assertEqual((finding["id"], os.path.basename(finding["file"]), finding["line"]),

@@ -616,7 +616,17 @@ def logs():
     save("logs", "deep", "==============NVSMI LOG==============\n" + "".join(" " * n + f"k{n} : v\n" for n in range(40)))
 
 
+def sass():
+    """As nvdisasm prints code, and what breaks parsers."""
+    save("sass", "code", '\t.target\tsm_90\n\n\t.section\t.text._Z1kPf,"ax",@progbits\n\t.align\t128\n_Z1kPf:\n.text._Z1kPf:\n'
+         "        /*0000*/                   LDC R1, c[0x0][0x28] ;\n        /*0010*/              @!P0 BRA `(.L_x_1) ;  /* 0x947 */\n"
+         "                                             /* 0x000fea0003800000 */\n.L_x_1:\n        /*0020*/                   EXIT ;\n"
+         '\t.section\t.debug_line,"",@progbits\n        /*0000*/ \t.byte\t0x6a, 0x02\n')
+    save("sass", "odd", ".section .text.\n/*0*/ A ;\n.section .text.k\n/**/ A ;\n/*fffffffffffffffff*/ A ;\n/*0*/;\n/*0*/ ;;\n/*1*/ A ;")
+
+
 if __name__ == "__main__":
+    sass()
     logs()
     rings()
     streams()
