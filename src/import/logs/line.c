@@ -194,8 +194,9 @@ size_t log_line_from_kmsg(char *out, size_t size, const char *text, size_t lengt
         return 0;
     size_t head = (size_t)(end - at) < HEAD_MAX ? (size_t)(end - at) : HEAD_MAX;
     const char *body = memchr(at, ';', head);
-    if (!body++)
+    if (!body)
         return 0;
+    body++;
     int written = snprintf(out, size, "[%5lld.%06lld] %.*s", (long long)(us / million),
                            (long long)(us % million), (int)(end - body), body);
     return written < 0 ? 0 : (size_t)written < size ? (size_t)written : size - 1;
