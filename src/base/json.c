@@ -91,7 +91,8 @@ static void window_slide(struct json_reader *r, const char *keep)
     if (shift >= r->cut_at)
         r->cut_bytes = 0;
     r->cut_at -= r->cut_bytes ? shift : 0;
-    r->partial -= r->partial != SIZE_MAX ? shift : 0;
+    /* A string that began before what is kept is nobody's any more. */
+    r->partial = r->partial == SIZE_MAX || r->partial < shift ? SIZE_MAX : r->partial - shift;
     r->hold -= shift; /* wraps where there is no hold; nobody looks then */
     r->at = r->at < keep ? r->origin : r->at - shift;
     r->end -= shift;
