@@ -11,22 +11,24 @@
 enum { MOST_BYTES = 256 << 20 };
 static const int64_t deadline_ns = INT64_C(20000000000);
 
-/* Returns a descriptor of a new file with that content, -1 if it cannot be had; path is its name. */
+/* A new file with that content, named path. 0, or why it cannot be had. */
 static int write_file(struct str *path, const void *content, size_t size)
 {
     static const char suffix[] = ".cubin";
     const char *folder = getenv("TMPDIR"), *bytes = content;
     str_addf(path, "%s/warplight-XXXXXX%s", folder && *folder ? folder : "/tmp", suffix);
-    int fd = mkostemps(path->ptr, sizeof suffix - 1, O_CLOEXEC);
-    size_t done = 0;
-    for (ssize_t part; fd >= 0 && done < size && (part = write(fd, bytes + done, size - done)) > 0;)
-        done += (size_t)part;
-    if (fd >= 0 && done < size) {
-        close(fd);
-        unlink(path->ptr);
-        fd = -1;
+    int fd = mkostemps(path->ptr, sizeof suffix - 1, O_CLOEXEC), why = fd < 0 ? errno : 0;
+    for (size_t done = 0; why == 0 && done < size;) {
+        ssize_t part = write(fd, bytes + done, size - done);
+        done += part > 0 ? (size_t)part : 0;
+        if (part == 0 || (part < 0 && errno != EINTR))
+            why = part < 0 ? errno : ENOSPC;
     }
-    return fd;
+    if (fd >= 0)
+        close(fd);
+    if (fd >= 0 && why)
+        unlink(path->ptr);
+    return why;
 }
 
 static int run_first(struct str *out, const char *cubin)
@@ -50,11 +52,10 @@ static int run_first(struct str *out, const char *cubin)
 int disassembler_run(struct str *out, const void *cubin, size_t size)
 {
     struct str path = {0};
-    int fd = write_file(&path, cubin, size), why = fd < 0 ? errno : 0;
-    if (fd >= 0) {
+    int why = write_file(&path, cubin, size);
+    if (why == 0) {
         why = run_first(out, str_text(&path));
         unlink(str_text(&path));
-        close(fd);
     }
     str_release(&path);
     return why;
