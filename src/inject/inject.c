@@ -200,6 +200,19 @@ static struct ring *map_ring(int fd, const char **why)
     return ring;
 }
 
+/* See RING_FAMILY. Without it a child may be asked about in vain, no more. */
+static void join_family(const char *folder)
+{
+    enum { LENGTH = 4096 };
+    char path[4096];
+    int length = snprintf(path, sizeof path, "%s/" RING_FAMILY, folder);
+    int fd = length < (int)sizeof path ? open(path, O_RDONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600) : -1;
+    if (fd < 0)
+        return;
+    mmap(NULL, LENGTH, PROT_NONE, MAP_PRIVATE, fd, 0);
+    close(fd);
+}
+
 /* The name is unique in all processes, also of other PID namespaces and of processes that exec. */
 static struct ring *open_ring(const char *folder, bool paused)
 {
@@ -272,8 +285,10 @@ bool recorder_open(struct recorder *r)
         const char *folder = secure_getenv(RING_ENV_DIR);
         struct ring *ring = folder && *folder ? open_ring(folder, r->options.paused) : NULL;
         r->folder = ring ? strdup(folder) : NULL; /* the application may change its environment */
-        if (ring)
+        if (ring) {
+            join_family(folder);
             start(r, ring);
+        }
     }
     bool open = r->ring != NULL;
     pthread_mutex_unlock(&r->start);

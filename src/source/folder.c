@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/i18n.h"
+#include "capture/ring.h"
 
 #define PREFIX "warplight-"
 
@@ -58,7 +59,8 @@ static void empty(int fd)
     }
     for (struct dirent *entry; (entry = readdir(folder));)
         if (folder_is_ring(entry->d_name) || folder_is_failure(entry->d_name) ||
-            folder_is_cubin(entry->d_name) || strcmp(entry->d_name, FOLDER_SOCKET) == 0)
+            folder_is_cubin(entry->d_name) || strcmp(entry->d_name, FOLDER_SOCKET) == 0 ||
+            strcmp(entry->d_name, RING_FAMILY) == 0)
             unlinkat(fd, entry->d_name, 0);
     closedir(folder);
 }

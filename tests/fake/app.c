@@ -423,10 +423,12 @@ int main(int argc, char **argv)
         _exit(3);
     if (strcmp(how, "code7") == 0)
         return 7;
-    if (strcmp(how, "fork") == 0) {
+    if (strcmp(how, "fork") == 0 || strcmp(how, "worker") == 0) {
         pid_t child = fork(); /* a worker that goes on without CUDA and leaves by exit() */
-        if (child == 0)
+        if (child == 0) {
+            pause_ms(*how == 'w' ? 3000 : 0);
             exit(0);
+        }
         waitpid(child, NULL, 0);
         work(count);
     }

@@ -198,6 +198,13 @@ class Faults(unittest.TestCase):
                 self.assertEqual(out.returncode, 0, out.stderr)
                 self.assertIn(said, out.stderr)
 
+    def test_a_forked_worker_that_leaves_cuda_alone_is_not_taken_for_silent(self):
+        driver = os.path.join(self.folder.name, "libcuda.so.1")
+        shutil.copy(CUPTI, driver)
+        out = self.record(APP, "100", "worker", WARPLIGHT_CUPTI=driver)
+        self.check_records(out, 2 * RECORDS_OF_100 - 1)
+        self.assertNotIn("process", out.stderr)
+
     def test_a_process_of_another_user_or_in_a_chroot_is_found_and_goes_on(self):
         if os.geteuid() != 0 or sanitized():
             self.skipTest("needs root, and libraries that Python can load")
