@@ -268,8 +268,8 @@ enum { RING_CUBINS_BYTES = 256 << 20 }; /* of a process */
  * it cannot, it leaves a symbolic link PID-MOMENT.failed to a sentence that says why: that needs no space and
  * heeds no limit on the size of files. */
 #define RING_ENV_DIR "WARPLIGHT_RECORD_DIR"
-/* An empty file there that every process with a ring has mapped, and its children until they exec: these give the
- * ring up, and say nothing because they have nothing to say. */
+/* An empty file there that every process with a ring has mapped, and its children until they exec: these give
+ * the ring up, and say nothing because they have nothing to say. */
 #define RING_FAMILY "family"
 /* What to record besides the usual: words of the table in inject/options.c, separated by commas. */
 #define RING_ENV_OPTIONS "WARPLIGHT_RECORD_OPTIONS"
