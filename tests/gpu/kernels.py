@@ -16,6 +16,7 @@ lines, CUDA graphs, counters that are locked, then cost, interleaved for as long
 
 Clocks and caches are left alone: two runs see the same clock only by luck, so times differ by what it does between them.
 """
+import csv
 import json
 import os
 import shutil
@@ -200,7 +201,8 @@ def against_the_truth(title, ours):
 def transposes():
     say("\n## Transposes, before and after\n")
     say("| kernel | a launch, µs | first finding | promised of its time | hottest line | its first reasons |\n|---|---|---|---|---|---|")
-    for kernel in kernels("transpose", ["--deep", "--stalls"], [TRANSPOSE]):
+    ours = kernels("transpose", ["--deep", "--stalls"], [TRANSPOSE])
+    for kernel in ours:
         duration = kernel["metrics"]["duration_ns"]
         first = kernel["findings"][0] if kernel["findings"] else None
         promised = [ns / kernel["total_ns"] for ns in first["saving_ns"]] if first and kernel["total_ns"] else [0, 0]
@@ -209,6 +211,40 @@ def transposes():
         place = f"{os.path.basename(line['file'])}:{line['line']}" if line.get("line") else line.get("offset_bytes", "")
         say(f"| {kernel['name']} | {(duration or 0) / 1e3:.2f} | {first['id'] if first else ''} | {promised[0]:.0%} to {promised[1]:.0%} | "
             f"{place} | {', '.join(name for name, _ in reasons)} |")
+
+
+    instructions(ours)
+
+
+def listing(table):
+    """Text of each instruction by kernel and offset, from ncu's source page as CSV: a table for each launch, with addresses."""
+    texts, start = {}, None
+    for row in csv.reader(table):
+        if row and row[0] == "Kernel Name":
+            kernel, start = row[1].split("(")[0], None
+        elif row and row[0].startswith("0x"):
+            start = int(row[0], 16) if start is None else start
+            texts[kernel, int(row[0], 16) - start] = " ".join(row[1].split())
+    return texts
+
+
+def instructions(ours):
+    """The instructions at which lines wait mostly, beside ncu's listing. Where a jump goes is a label here and an address there."""
+    report = os.path.join(OUT, "transpose.ncu-rep")
+    if not HAS_NCU or not run([*NCU, "--set", "full", "-o", report[:-len(".ncu-rep")], TRANSPOSE], 90):
+        return
+    out = run([NCU[0], "--import", report, "--page", "source", "--csv"], 30)
+    theirs = listing(out[1].splitlines()) if out else {}
+    same, others = 0, []
+    for kernel in ours:
+        for line in kernel["lines"]:
+            text, their = line.get("instruction"), theirs.get((kernel["name"].split("(")[0], line["offset_bytes"]))
+            if text and their and (text == their or ("`" in text and text.split("`")[0] == their.split("0x")[0])):
+                same += 1
+            else:
+                others.append(f"{kernel['name'][:32]} +{line['offset_bytes']:#x}: {text}, ncu {their}")
+    say(f"\nInstructions of {same + len(others)} lines: {same} are as in ncu's listing ({len(theirs)} instructions)"
+        + "".join(f"\n- {other}" for other in others))
 
 
 def graphs():
