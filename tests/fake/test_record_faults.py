@@ -19,6 +19,8 @@ import tempfile
 import time
 import unittest
 
+import signals
+
 WARPLIGHT, INJECT, CUPTI, APP = (os.path.abspath(path) for path in sys.argv[1:5])
 RECORDS_OF_100 = 1 + 2 * 100 + 2 * 10  # a device, launches and copies with their calls
 
@@ -465,4 +467,5 @@ class Faults(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    signals.heed()
     unittest.main(argv=[sys.argv[0]], verbosity=1)

@@ -13,6 +13,8 @@ import sys
 import tempfile
 import unittest
 
+import signals
+
 WARPLIGHT, NVML, NVML_OLD, NVML_QUOTA = (os.path.abspath(path) for path in sys.argv[1:5])
 ENOUGH = 60  # seconds; only a program that hangs takes as long
 
@@ -410,4 +412,5 @@ other.kill()
 
 
 if __name__ == "__main__":
+    signals.heed()
     unittest.main(argv=sys.argv[:1])

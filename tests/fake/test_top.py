@@ -12,6 +12,7 @@ import tempfile
 import time
 import unittest
 
+import signals
 from terminal import DEADLINE, Terminal
 
 WARPLIGHT, NVML = (os.path.abspath(path) for path in sys.argv[1:3])
@@ -377,4 +378,5 @@ class Top(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    signals.heed()
     unittest.main(argv=sys.argv[:1])
