@@ -215,7 +215,7 @@ static void add_evidence(struct diagnosis *d, struct check *check, const struct 
 {
     for (int i = 0; i < sighting->place_count; i++)
         diagnosis_evidence(d, check, place_text(d, &sighting->places[i]), sighting->places[i].text);
-    check->evidence_left_out += sighting->count - sighting->place_count;
+    check->evidence_left_out += sighting->lines - sighting->place_count;
 }
 
 static struct check *find_check(struct diagnosis *d, const char *id)

@@ -92,6 +92,14 @@ static bool is_continuation(struct cursor c)
     return take(&c, "Severity ") || take(&c, "Data {");
 }
 
+/* "Graphics SM Warp Exception on (GPC 0, TPC 2, SM 0): …", "Graphics SM Global Exception on …" and "Graphics
+ * Exception: ESR 0x…=…" come before "Graphics Exception: channel …" (or "ChID …"). */
+static bool is_part(int64_t code, struct cursor c)
+{
+    enum { GRAPHICS_EXCEPTION = 13 };
+    return code == GRAPHICS_EXCEPTION && (holds(c, " Exception on (GPC") || holds(c, "Exception: ESR "));
+}
+
 bool xid_line_parse(const char *text, size_t length, struct xid_line *out)
 {
     enum { SHORTEST = 8 };
@@ -112,6 +120,7 @@ bool xid_line_parse(const char *text, size_t length, struct xid_line *out)
     take(&c, ", ");
     out->is_continuation = out->is_switch && is_continuation(c);
     take_process(&c, out->process, sizeof out->process);
+    out->is_part = !out->is_switch && is_part(out->code, c);
     out->is_mild = holds(c, "Nonfatal");
     out->is_consequence = holds(c, "caused by previous Xid");
     return true;

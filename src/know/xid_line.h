@@ -21,6 +21,7 @@ struct xid_line {
     bool is_continuation;            /* a further line of an SXid, which only describes it */
     bool is_mild;                    /* it says that it is not fatal */
     bool is_consequence;             /* it says that another one caused it */
+    bool is_part; /* of an event on which another line has the last word, see model/burst.h */
 };
 
 /* Reads a line, with or without what a logger put in front. False: it is none. */

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/time.h"
 #include "base/vec.h"
+#include "model/burst.h"
 
 enum sighting_kind { SIGHTING_XID, SIGHTING_SXID, SIGHTING_SIGN };
 
@@ -33,7 +34,10 @@ struct sighting {
     const char *first;   /* times as printed; NULL: none */
     char *last;
     int64_t first_ns, last_ns; /* on some clock of the file, UNKNOWN: none */
-    int64_t count;
+    bool is_part;              /* of an event on which a later line may have the last word */
+    struct burst burst;
+    int64_t count; /* of events; lines: of what tells of them */
+    int64_t lines;
     size_t source; /* index of the file of the last line */
     struct place places[SIGHTING_PLACES];
     int place_count;
@@ -52,7 +56,7 @@ struct logbook {
 /* A zeroed logbook is valid and empty. */
 void logbook_release(struct logbook *book);
 /* Counts a sighting: found tells what (kind, id, code, device, process, first and first_ns as the time of
- * this line, in_kernel_log, is_consequence, is_mild); its texts are copied where they are new. */
+ * this line, in_kernel_log, is_consequence, is_mild, is_part); its texts are copied where they are new. */
 void logbook_add(struct logbook *book, const struct sighting *found, const struct place *place);
 /* NULL: not seen. */
 const struct sighting *logbook_find(const struct logbook *book, const char *id);

@@ -10,6 +10,7 @@
 
 /* One sample holds no more different ones; a GPU has a dozen codes when all goes wrong. */
 enum { MOST_EVENTS = 256 };
+enum { GRAPHICS_EXCEPTION = 13 };
 static const int64_t second = 1000000000;
 static const int64_t late = INT64_C(5000000000); /* how far apart both may tell of the same */
 
@@ -34,37 +35,43 @@ static bool is_same(const struct machine_event *a, const struct machine_event *b
     return a->code == b->code && strcmp(a->bus, b->bus) == 0;
 }
 
-static void count(struct machine_told *told, const struct machine_event *event)
+static struct burst *burst_of(struct machine_told *told, const struct machine_event *event)
 {
-    if (event->told_by & MACHINE_TOLD_BY_NVML)
-        told->by_nvml++;
-    else
-        told->by_log++;
+    return event->told_by & MACHINE_TOLD_BY_NVML ? &told->of_nvml : &told->of_log;
+}
+
+static void count(struct machine_told *told, const struct machine_event *event, bool is_part)
+{
+    struct burst *burst = burst_of(told, event);
+    int64_t *times = event->told_by & MACHINE_TOLD_BY_NVML ? &told->by_nvml : &told->by_log;
+    *times += !burst_goes_on(burst, event->time_unix_ns);
+    burst_add(burst, event->time_unix_ns, is_part);
     told->event.told_by |= event->told_by;
     told->event.count = max_ns(told->by_nvml, told->by_log);
 }
 
-/* Whether the other teller already told of this one, in a sample that is gone. */
+/* Whether it was told of already, or by the other teller, in a sample that is gone. */
 static bool is_known(struct machine_told *told, const struct machine_event *event)
 {
     bool by_nvml = event->told_by & MACHINE_TOLD_BY_NVML;
     int64_t apart = event->time_unix_ns - told->event.time_unix_ns;
     return is_same(&told->event, event) && apart < late && apart > -late &&
-           (by_nvml ? told->by_nvml < told->by_log : told->by_log < told->by_nvml);
+           (burst_goes_on(burst_of(told, event), event->time_unix_ns) ||
+            (by_nvml ? told->by_nvml < told->by_log : told->by_log < told->by_nvml));
 }
 
-static void add(struct machine_events *e, const struct machine_event *event)
+static void add(struct machine_events *e, const struct machine_event *event, bool is_part)
 {
     vec_each (&e->past, told)
         if (is_known(told, event)) {
-            count(told, event);
+            count(told, event, is_part);
             return;
         }
     vec_each (&e->coming, told) {
         struct machine_event *known = &told->event;
         if (!is_same(known, event))
             continue;
-        count(told, event);
+        count(told, event, is_part);
         known->time_unix_ns = min_ns(known->time_unix_ns, event->time_unix_ns);
         if (!known->process[0])
             memcpy(known->process, event->process, sizeof known->process);
@@ -76,7 +83,7 @@ static void add(struct machine_events *e, const struct machine_event *event)
         return;
     struct machine_told *told = vec_new(&e->coming);
     *told = (struct machine_told){.event = *event};
-    count(told, event);
+    count(told, event, is_part);
 }
 
 void machine_events_add(struct machine_events *e, const struct machine_event *event)
@@ -85,7 +92,7 @@ void machine_events_add(struct machine_events *e, const struct machine_event *ev
         .time_unix_ns = event->time_unix_ns, .code = event->code, .told_by = MACHINE_TOLD_BY_NVML};
     memcpy(of_nvml.bus, event->bus, sizeof of_nvml.bus);
     of_nvml.bus[sizeof of_nvml.bus - 1] = '\0';
-    add(e, &of_nvml);
+    add(e, &of_nvml, event->code == GRAPHICS_EXCEPTION);
 }
 
 /* ---- the log ---------------------------------------------------------------------------------------------
@@ -125,7 +132,7 @@ static void take_line(void *context, int64_t time_ns, const char *text, size_t l
     copy_bus(event.bus, line.device);
     copy_visible(event.process, sizeof event.process, line.process, strlen(line.process));
     copy_visible(event.text, sizeof event.text, text, length);
-    add(context, &event);
+    add(context, &event, line.is_part);
 }
 
 /* ---- a sample --------------------------------------------------------------------------------------------

@@ -5,12 +5,14 @@
 #ifndef WARPLIGHT_SOURCE_MACHINE_EVENTS_H
 #define WARPLIGHT_SOURCE_MACHINE_EVENTS_H
 
+#include "model/burst.h"
 #include "model/machine.h"
 #include "source/kmsg.h"
 
 struct machine_told { /* an event, and how often each told it */
     struct machine_event event;
     int64_t by_nvml, by_log;
+    struct burst of_nvml, of_log;
 };
 
 struct machine_events {

@@ -195,6 +195,30 @@ static void repeats_are_counted_with_first_and_last_time(void **state)
     diagnosis_release(&d);
 }
 
+/* As an H200 logs them; the clock of a syslog has seconds. */
+static void lines_of_one_graphics_exception_are_one_event(void **state)
+{
+    (void)state;
+#define LINES_13(time, pid)                                                                                  \
+    time " NVRM: Xid (PCI:0000:00:06): 13, Graphics SM Warp Exception on (GPC 0, TPC 2, SM 0): Misaligned "  \
+         "Address\n" time                                                                                    \
+         " NVRM: Xid (PCI:0000:00:06): 13, Graphics Exception: ESR 0x507730=0x500000f\n" time                \
+         " NVRM: Xid (PCI:0000:00:06): 13, pid=" pid                                                         \
+         ", name=faults, Graphics Exception: channel 0x0000000a\n"
+    static const char *const texts[] = {LINES_13("[  287.83]", "5") LINES_13("[  287.84]", "6"),
+                                        LINES_13("May  3 10:00:01 n1 kernel:", "5")
+                                            LINES_13("May  3 10:00:01 n1 kernel:", "6"),
+                                        LINES_13("", "5") LINES_13("", "6")};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct diagnosis d;
+        diagnose_text(&d, texts[i], strlen(texts[i]));
+        assert_int_equal(d.events.count, 1);
+        assert_int_equal(d.events.at[0].count, 2);
+        assert_int_equal(d.checks.at[0].evidence.count + d.checks.at[0].evidence_left_out, 6);
+        diagnosis_release(&d);
+    }
+}
+
 static void an_event_long_after_another_is_no_consequence(void **state)
 {
     (void)state;
@@ -430,6 +454,7 @@ int main(void)
         cmocka_unit_test(registers_of_an_nvlink_error_are_explained),
         cmocka_unit_test(every_public_report_gets_the_diagnosis_that_its_reporter_needed),
         cmocka_unit_test(repeats_are_counted_with_first_and_last_time),
+        cmocka_unit_test(lines_of_one_graphics_exception_are_one_event),
         cmocka_unit_test(an_event_long_after_another_is_no_consequence),
         cmocka_unit_test(the_line_of_an_xid_adds_to_its_meaning),
         cmocka_unit_test(times_of_every_logger_are_kept),

@@ -80,6 +80,39 @@ static void what_both_tell_at_once_counts_once(void **state)
     assert_int_equal(f->sample.events.count, 0);
 }
 
+/* As on an H200, but for the clock. */
+#define LINES_13                                                                                             \
+    "3,4,20,-;NVRM: Xid (PCI:0000:3b:00): 13, Graphics SM Warp Exception on (GPC 0, TPC 2, SM 0): "          \
+    "Misaligned Address\n"                                                                                   \
+    "3,5,21,-;NVRM: Xid (PCI:0000:3b:00): 13, Graphics Exception: ESR 0x507730=0x500000f 0x507734=0x0\n"     \
+    "3,6,22,-;NVRM: Xid (PCI:0000:3b:00): 13, pid=8, name=faults, Graphics Exception: channel 0x0000000a, "  \
+    "Class 0\n"
+
+static void lines_of_one_graphics_exception_count_once(void **state)
+{
+    struct fixture *f = *state;
+    write_log(f, LINES_13 LINES_13);
+    nvml_tells(f, 13);
+    nvml_tells(f, 13);
+    take(f);
+    assert_int_equal(f->sample.events.count, 1);
+    assert_int_equal(f->sample.events.at[0].count, 2);
+    assert_string_equal(f->sample.events.at[0].process, "faults (8)");
+    /* The rest of a burst that a sample cut in two. */
+    write_log(f,
+              "3,7,23,-;NVRM: Xid (PCI:0000:3b:00): 13, Graphics SM Global Exception on (GPC 1, TPC 0): x\n");
+    take(f);
+    assert_int_equal(f->sample.events.at[0].count, 1);
+    write_log(f, "3,8,24,-;NVRM: Xid (PCI:0000:3b:00): 13, pid=9, name=faults, Graphics Exception: channel "
+                 "0x0000000b\n");
+    take(f);
+    assert_int_equal(f->sample.events.count, 0);
+    write_log(f, "3,9,25,-;NVRM: Xid (PCI:0000:3b:00): 13, pid=9, name=faults, Graphics Exception: channel "
+                 "0x0000000b\n");
+    take(f);
+    assert_int_equal(f->sample.events.count, 1);
+}
+
 static void who_is_late_tells_nothing_new(void **state)
 {
     struct fixture *f = *state;
@@ -196,6 +229,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_both_tell_at_once_counts_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(lines_of_one_graphics_exception_count_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(who_is_late_tells_nothing_new, set_up, tear_down),
         cmocka_unit_test_setup_teardown(another_code_or_gpu_is_another_event, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_first_sample_leaves_events_to_the_second, set_up, tear_down),

@@ -46,6 +46,7 @@ bool logs_xid(struct logs *logs, const struct log_line *line)
         .device = *xid.device ? xid.device : NULL,
         .process = *xid.process ? xid.process : NULL,
         .is_mild = xid.is_mild,
+        .is_part = xid.is_part,
     };
     add(logs, line, &found, xid.is_consequence ? "*" : known ? known->follows : "");
     return true;
