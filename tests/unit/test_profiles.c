@@ -381,7 +381,7 @@ static void local_memory_is_a_spill_only_where_that_is_known(void **state)
 }
 
 /* One pass counts no local memory; the code says that there is some, and L2 how much. */
-static const struct finding *spill_of_one_pass(struct fixture *f, int64_t spilled, double l2_sectors)
+static void begin_spilling(struct fixture *f, int64_t spilled, double l2_sectors)
 {
     begin(f);
     launch(f, "k", FULL_GRID, 256);
@@ -390,6 +390,11 @@ static const struct finding *spill_of_one_pass(struct fixture *f, int64_t spille
     PCT("sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active", 0);
     *vec_new(&f->run.codes) = (struct kernel_code){.spill_store_bytes = spilled, .spill_load_bytes = spilled};
     f->run.profiles.at[0].code = 0;
+}
+
+static const struct finding *spill_of_one_pass(struct fixture *f, int64_t spilled, double l2_sectors)
+{
+    begin_spilling(f, spilled, l2_sectors);
     return find(only_row(f), "kernel-register-spill");
 }
 
@@ -406,6 +411,20 @@ static void one_pass_knows_spills_by_the_code_and_what_l2_moves(void **state)
     assert_null(spill_of_one_pass(f, 8, 3e7));
     end(f);
     assert_null(spill_of_one_pass(f, UNKNOWN, 3e7));
+    end(f);
+}
+
+static void atomics_of_one_pass_are_no_spills(void **state)
+{
+    (void)state;
+    struct fixture fixture, *f = &fixture;
+    begin_spilling(f, 1000, 3e7);
+    NUMBER("lts__d_atomic_input_cycles_active.sum", 1.8e7);
+    assert_null(find(only_row(f), "kernel-register-spill"));
+    end(f);
+    begin_spilling(f, 1000, 3e7);
+    NUMBER("lts__d_atomic_input_cycles_active.sum", 1e6);
+    assert_non_null(find(only_row(f), "kernel-register-spill"));
     end(f);
 }
 
@@ -479,6 +498,26 @@ static void warps_that_crowd_l1_are_recognised(void **state)
     assert_true(mentions(10, 20, 256, crowded, "fewer warps"));
     crowded[1].value = 20; /* streaming: L2 does not have it either */
     assert_false(mentions(10, 20, 256, crowded, "fewer warps"));
+}
+
+static void a_share_is_said_only_of_what_was_counted(void **state)
+{
+    (void)state;
+    struct extra fp64[] = {{"smsp__sass_thread_inst_executed_op_dfma_pred_on.sum", "", 1e9},
+                           {"smsp__sass_thread_inst_executed_op_dadd_pred_on.sum", "", 0},
+                           {"smsp__sass_thread_inst_executed_op_dmul_pred_on.sum", "", 0},
+                           {"sm__pipe_fp64_cycles_active.avg.pct_of_peak_sustained_active", "%", 90},
+                           {NULL, NULL, 0}};
+    assert_true(mentions(5, 20, 256, fp64, "of the arithmetic"));
+    assert_true(mentions(5, 20, 256, fp64 + 3, "hold the kernel up"));
+    assert_false(mentions(5, 20, 256, fp64 + 3, "of the arithmetic is"));
+    struct fixture fixture, *f = &fixture;
+    begin(f); /* atomics, but neither loads nor stores */
+    launch(f, "k", FULL_GRID, 256);
+    PCT("lts__d_atomic_input_cycles_active.avg.pct_of_peak_sustained_elapsed", 90);
+    NUMBER("lts__d_atomic_input_cycles_active.sum", 1e6);
+    assert_null(find(only_row(f), "kernel-atomics"));
+    end(f);
 }
 
 static void waiting_for_memory_is_no_fault_of_a_busy_kernel(void **state)
@@ -574,9 +613,11 @@ int main(void)
         cmocka_unit_test(atomics_count_where_everything_waits_for_them),
         cmocka_unit_test(local_memory_is_a_spill_only_where_that_is_known),
         cmocka_unit_test(one_pass_knows_spills_by_the_code_and_what_l2_moves),
+        cmocka_unit_test(atomics_of_one_pass_are_no_spills),
         cmocka_unit_test(double_precision_counts_where_its_units_are_the_limit),
         cmocka_unit_test(more_warps_are_advised_only_where_no_unit_is_busy),
         cmocka_unit_test(warps_that_crowd_l1_are_recognised),
+        cmocka_unit_test(a_share_is_said_only_of_what_was_counted),
         cmocka_unit_test(waiting_for_memory_is_no_fault_of_a_busy_kernel),
         cmocka_unit_test(the_cause_takes_the_verdict_as_evidence),
         cmocka_unit_test(the_roofline_says_where_its_peaks_come_from),

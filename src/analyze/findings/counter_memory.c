@@ -195,6 +195,15 @@ static const double most_counted_again = 1.5;
  * nothing. */
 static const int64_t much_spilled_bytes = 128;
 
+/* Sectors that threads ask for in global memory, atomics included; NAN where loads or stores were not
+ * counted. */
+static double global_sectors(const struct counter_finder *f)
+{
+    double atomics = counter_value(f, METRIC_L2_ATOMIC_SECTORS);
+    return counter_value(f, METRIC_GLOBAL_LOAD_SECTORS) + counter_value(f, METRIC_GLOBAL_STORE_SECTORS) +
+           (isnan(atomics) ? 0 : atomics);
+}
+
 /* One pass counts no local memory. Where the code is known to spill, what L2 moves beyond global memory is
  * that: at least so much, as what hits L1 never gets there. */
 static double spilled_share(const struct counter_finder *f)
@@ -203,22 +212,18 @@ static double spilled_share(const struct counter_finder *f)
         f->code->spill_store_bytes + f->code->spill_load_bytes < much_spilled_bytes ||
         !(counter_value(f, METRIC_PIPE_TENSOR) < 0.01))
         return NAN;
-    double global =
-        counter_value(f, METRIC_GLOBAL_LOAD_SECTORS) + counter_value(f, METRIC_GLOBAL_STORE_SECTORS);
-    return 1 - counter_share(global, counter_value(f, METRIC_L2_SECTORS) / most_counted_again);
+    return 1 - counter_share(global_sectors(f), counter_value(f, METRIC_L2_SECTORS) / most_counted_again);
 }
 
 static void spilled_evidence(struct counter_finder *f, struct finding *finding)
 {
-    double global =
-        counter_value(f, METRIC_GLOBAL_LOAD_SECTORS) + counter_value(f, METRIC_GLOBAL_STORE_SECTORS);
     counter_evidence(finding,
                      msg_make(N_("a thread stores {0} and loads {1} of spilled values, says the code; L2 "
                                  "moves {2} sectors, and accesses to global memory ask for {3}: --deep "
                                  "counts local memory itself"),
                               value_bytes(f->code->spill_store_bytes), value_bytes(f->code->spill_load_bytes),
                               value_count((int64_t)counter_value(f, METRIC_L2_SECTORS)),
-                              value_count((int64_t)global)));
+                              value_count((int64_t)global_sectors(f))));
 }
 
 void find_local_access(struct counter_finder *f)
@@ -266,6 +271,8 @@ static double share_of_atomics(const struct counter_finder *f, bool *of_requests
     const enum metric *ids = counted[*of_requests];
     double atomics = counter_value(f, ids[0]);
     double loads = counter_value(f, ids[1]), stores = counter_value(f, ids[2]);
+    if (isnan(loads) && isnan(stores)) /* all of what was counted is no share of what there is */
+        return NAN;
     return counter_share(atomics, atomics + (isnan(loads) ? 0 : loads) + (isnan(stores) ? 0 : stores));
 }
 

@@ -61,8 +61,10 @@ static void find_fp64(struct counter_finder *f)
     if (!finding)
         return;
     finding->title =
-        msg_make(N_("{0} of the arithmetic is double precision, and its units hold the kernel up"),
-                 value_ratio(share));
+        fp64 + fp32 > 0
+            ? msg_make(N_("{0} of the arithmetic is double precision, and its units hold the kernel up"),
+                       value_ratio(share))
+            : msg_make(N_("it computes in double precision, and the units for that hold the kernel up"));
     if (by_conversion)
         counter_evidence(finding,
                          msg_make(N_("converting between float and double keeps the XU pipe busy {0} of "
