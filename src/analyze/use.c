@@ -2,7 +2,8 @@
  *
  * Each sample is a mean of the time since the one before it, so the samples of a series cover one stretch of
  * time without a hole. What the SMs did in it they did while the GPU was busy: the share of the busy time is
- * the sum over it by the busy part of it. */
+ * the sum over it by the busy part of it. A sample that reaches over an end of the window counts whole where
+ * the GPU did nothing beyond, and not at all where it did: nobody knows how much of it was when. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +23,9 @@ static const struct {
 enum { USED = sizeof used / sizeof *used };
 
 struct watched {
-    int64_t first, last; /* moments of samples; UNKNOWN */
-    double sum_ns;       /* Σ value × time within the window */
+    int64_t before;      /* moment of the sample before the next one; UNKNOWN */
+    int64_t first, last; /* of the stretch that the samples cover; UNKNOWN */
+    double sum_ns;       /* Σ value × time */
 };
 
 static const char *title_of(size_t offset)
@@ -52,18 +54,34 @@ static struct interval clip(int64_t start, int64_t end, struct interval window)
     return (struct interval){start, max_ns(start, min_ns(end, window.end))};
 }
 
-static void add_sample(struct watched *w, int64_t time, double value, struct interval window)
+/* The window, and the time around it in which the device did nothing. */
+static struct interval with_quiet(const struct run *run, const struct device_report *report)
+{
+    const struct device *device = &run->devices.at[report->device];
+    struct interval window = report->window, found = {INT64_MIN, INT64_MAX};
+    for (size_t i = device->first_op; i < device->first_op + device->op_count; i++) {
+        if (run->ops.start[i] < window.start)
+            found.start = max_ns(found.start, min_ns(run->ops.end[i], window.start));
+        if (run->ops.end[i] > window.end)
+            found.end = min_ns(found.end, max_ns(run->ops.start[i], window.end));
+    }
+    return found;
+}
+
+static void add_sample(struct watched *w, int64_t time, double value, struct interval window,
+                       struct interval quiet)
 {
     const double most = 2; /* of a share: what is more is none */
     if (!(value >= 0 && value <= most))
         return;
-    if (w->first == UNKNOWN) {
-        w->first = w->last = time;
+    int64_t since = w->before;
+    w->before = time;
+    if (since == UNKNOWN || time <= window.start || since >= window.end || since < quiet.start ||
+        time > quiet.end)
         return;
-    }
-    struct interval since = clip(w->last, time, window);
-    w->sum_ns += value * (double)(since.end - since.start);
+    w->first = w->first == UNKNOWN ? since : w->first;
     w->last = time;
+    w->sum_ns += value * (double)((uint64_t)time - (uint64_t)since);
 }
 
 static int64_t busy_in(const struct report *report, const struct device_report *device, struct interval part)
@@ -102,14 +120,18 @@ static void read_samples(const struct report *report, struct watched *watched)
 {
     const struct run *run = report->run;
     uint32_t *places = mem_resize(NULL, run->series.count, sizeof *places);
+    struct interval *quiet = mem_resize(NULL, report->devices.count, sizeof *quiet);
+    for (size_t d = 0; d < report->devices.count; d++)
+        quiet[d] = with_quiet(run, &report->devices.at[d]);
     for (size_t s = 0; s < run->series.count; s++)
         places[s] = place_of(report, &run->series.at[s]);
     for (size_t i = 0; i < run->samples.count; i++) {
         uint32_t place = places[run->samples.series[i]];
         if (place != NONE)
             add_sample(&watched[place], run->samples.time[i], run->samples.value[i],
-                       report->devices.at[place / USED].window);
+                       report->devices.at[place / USED].window, quiet[place / USED]);
     }
+    free(quiet);
     free(places);
 }
 
@@ -118,7 +140,7 @@ void use_build(struct report *report)
     bool paused = was_paused(report->run); /* what ran meanwhile is not in the busy time */
     struct watched *watched = mem_zalloc(report->devices.count * USED, sizeof *watched);
     for (size_t i = 0; i < report->devices.count * USED; i++)
-        watched[i].first = UNKNOWN;
+        watched[i].before = watched[i].first = UNKNOWN;
     read_samples(report, watched);
     for (size_t i = 0; i < report->devices.count * USED; i++) {
         struct device_report *device = &report->devices.at[i / USED];

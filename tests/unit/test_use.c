@@ -69,6 +69,30 @@ static void only_the_window_counts(void **state)
     assert_ratio(use.sm_active_ratio, 0.5);
 }
 
+static double over_an_end(int64_t first, int64_t last, double value, const struct report_options *options)
+{
+    struct make_run m;
+    make_busy(&m);
+    add_sample(&m, "SMs with a warp", first * second, 0);
+    add_sample(&m, "SMs with a warp", last * second, value);
+    return use_of(&m, options).sm_active_ratio;
+}
+
+/* Nobody knows how much of such a sample was before the end and how much after it, but where nothing ran
+ * beyond. */
+static void a_sample_over_an_end_of_the_window_counts_where_the_gpu_was_idle_beyond(void **state)
+{
+    (void)state;
+    assert_ratio(over_an_end(-2, 12, 3.0 / 14, NULL), 0.5);
+    struct report_options to_idle = {.has_to = true, .to_ns = 6 * second};
+    assert_ratio(over_an_end(-1, 7, 3.0 / 8, &to_idle), 0.75);
+    assert_true(isnan(over_an_end(-1, 9, 0.3, &to_idle)));
+    struct report_options to_busy = {.has_to = true, .to_ns = 2 * second};
+    assert_true(isnan(over_an_end(0, 10, 0.3, &to_busy)));
+    struct report_options from_busy = {.has_from = true, .from_ns = 1 * second};
+    assert_true(isnan(over_an_end(0, 10, 0.3, &from_busy)));
+}
+
 static void less_than_half_of_the_busy_time_says_nothing(void **state)
 {
     (void)state;
@@ -149,6 +173,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shares_are_of_the_busy_time_weighted_by_time),
         cmocka_unit_test(only_the_window_counts),
+        cmocka_unit_test(a_sample_over_an_end_of_the_window_counts_where_the_gpu_was_idle_beyond),
         cmocka_unit_test(less_than_half_of_the_busy_time_says_nothing),
         cmocka_unit_test(more_than_all_of_the_busy_time_is_of_another_program),
         cmocka_unit_test(of_a_recording_that_paused_nothing_is_said),
