@@ -211,8 +211,7 @@ static void write_counters(struct json_report *j, const struct profile_row *row)
     json_object_begin(&j->w);
     for (uint32_t i = 0; i < row->counter_count; i++) {
         const struct raw_counter *counter = &j->report->counters.at[row->first_counter + i];
-        json_key(&j->w, run_text(j->report->run, counter->name));
-        json_double(&j->w, counter->value);
+        write_double(j, run_text(j->report->run, counter->name), counter->value, "no launch has a value");
     }
     json_object_end(&j->w);
 }

@@ -7,6 +7,7 @@
 
 #include "analyze/occupancy.h"
 #include "analyze/profiles.h"
+#include "view/view.h"
 
 struct fixture {
     struct run run;
@@ -596,6 +597,32 @@ static void instructions_of_a_line_are_one_and_the_hottest_comes_first(void **st
     end(f);
 }
 
+static void counters_by_their_own_names_are_means_and_null_has_a_reason(void **state)
+{
+    (void)state;
+    struct fixture fixture, *f = &fixture;
+    char *text = NULL;
+    size_t length = 0;
+    begin(f);
+    for (int i = 0; i < 2; i++) {
+        launch(f, "k", FULL_GRID, 256);
+        add(f, "gpu__time_duration.sum", "ns", 1000);
+        NUMBER("made__up.sum", 10 + i);
+        NUMBER("made__up.ratio", 0);
+        f->run.counters.state[f->run.counters.count - 1] = COUNTER_UNDEFINED;
+    }
+    run_seal(&f->run);
+    profiles_build(&f->report, &f->run, &(struct profile_options){.has_raw = true});
+    FILE *out = open_memstream(&text, &length);
+    json_profiles(out, &f->report, &(struct view_options){.limit = UNKNOWN});
+    fclose(out);
+    assert_non_null(strstr(text, "\"made__up.sum\": 10.5"));
+    assert_non_null(strstr(text, "\"made__up.ratio\": null"));
+    assert_non_null(strstr(text, "\"made__up.ratio_why\": \"no launch has a value\""));
+    free(text);
+    end(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -622,6 +649,7 @@ int main(void)
         cmocka_unit_test(the_cause_takes_the_verdict_as_evidence),
         cmocka_unit_test(the_roofline_says_where_its_peaks_come_from),
         cmocka_unit_test(instructions_of_a_line_are_one_and_the_hottest_comes_first),
+        cmocka_unit_test(counters_by_their_own_names_are_means_and_null_has_a_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
