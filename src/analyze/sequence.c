@@ -626,57 +626,6 @@ static void cut_everywhere(const struct sequence *s, struct sequence_steps *step
     steps->quality = 1;
 }
 
-/* A launch that starts so much that it is a step by itself (a graph), and holds most of the device time: its
- * symbol, or UINT32_MAX. */
-static uint32_t find_large_launch(const struct sequence *s)
-{
-    int64_t *busy = mem_zalloc(s->symbols, sizeof *busy), all = 0;
-    for (size_t i = 0; i < s->count; i++) {
-        all += s->busy_ns[i];
-        busy[s->symbol[i]] += s->ops[i] >= UNIT_OPS_MIN ? s->busy_ns[i] : 0;
-    }
-    uint32_t found = UINT32_MAX;
-    for (uint32_t symbol = 0; symbol < s->symbols; symbol++)
-        if ((double)busy[symbol] >= inner_quality * (double)all && all > 0)
-            found = symbol;
-    free(busy);
-    return found;
-}
-
-static bool holds_symbol(const struct sequence *s, uint32_t symbol, uint32_t first, uint32_t end,
-                         size_t *times)
-{
-    *times = 0;
-    for (uint32_t i = first; i < end; i++)
-        *times += s->symbol[i] == symbol;
-    return *times > 0;
-}
-
-/* Where steps were found beside the large launches (in what warmed up for them), the launches are the steps.
- */
-static bool cut_large_launches(const struct sequence *s, const struct tokens *t, struct sequence_steps *steps)
-{
-    uint32_t large = find_large_launch(s);
-    size_t all = 0, in_steps = 0;
-    if (large == UINT32_MAX)
-        return false;
-    holds_symbol(s, large, 0, (uint32_t)s->count, &all);
-    if (steps->cuts.count)
-        holds_symbol(s, large, steps->cuts.at[0], steps->cuts.at[steps->cuts.count - 1], &in_steps);
-    if (all <= STEPS_MIN || (double)in_steps >= inner_quality * (double)all)
-        return false;
-    steps->cuts.count = 0;
-    for (uint32_t i = 0; i < s->count; i++)
-        if (s->symbol[i] == large)
-            vec_push(&steps->cuts, i);
-    uint32_t first = steps->cuts.at[0], last = steps->cuts.at[steps->cuts.count - 1];
-    vec_push(&steps->cuts, last + 1);
-    steps->period = (size_t)(t->launches[last + 1] - t->launches[first]) / all;
-    /* Low beside a unit that holds them: other symbols may tell one. */
-    steps->quality = (double)all / (double)t->launches[s->count];
-    return true;
-}
-
 static int64_t median_ops(const struct sequence *s, const struct sequence_steps *steps)
 {
     size_t units = steps->cuts.count ? steps->cuts.count - 1 : 0;
@@ -705,6 +654,107 @@ static bool find_unit(const struct sequence *s, struct tokens *t, struct sequenc
     if (level)
         cut_steps(s, t, level, steps);
     return steps->cuts.count > STEPS_MIN;
+}
+
+/* ---- large launches ------------------------------------------------------------------------------------ */
+
+/* Launches that start much by themselves (graphs), without what is between them. */
+struct large {
+    size_t count;
+    uint32_t *at; /* their places in the whole sequence */
+    uint32_t *symbol, *ops;
+    int64_t *busy_ns, *gap_ns, *wait_ns;
+    int64_t sum_ns, all_ns; /* device time of them, and of all launches */
+};
+
+static void large_init(struct large *l, const struct sequence *s)
+{
+    *l = (struct large){.at = mem_resize(NULL, s->count, sizeof *l->at),
+                        .symbol = mem_resize(NULL, s->count, sizeof *l->symbol),
+                        .ops = mem_resize(NULL, s->count, sizeof *l->ops),
+                        .busy_ns = mem_resize(NULL, s->count, sizeof *l->busy_ns),
+                        .gap_ns = mem_resize(NULL, s->count, sizeof *l->gap_ns),
+                        .wait_ns = mem_resize(NULL, s->count, sizeof *l->wait_ns)};
+    for (uint32_t i = 0; i < s->count; i++) {
+        l->all_ns += s->busy_ns[i];
+        if (s->ops[i] < UNIT_OPS_MIN)
+            continue;
+        l->sum_ns += s->busy_ns[i];
+        l->at[l->count] = i;
+        l->symbol[l->count] = s->symbol[i];
+        l->ops[l->count] = s->ops[i];
+        l->busy_ns[l->count] = s->busy_ns[i];
+        l->gap_ns[l->count] = s->gap_ns[i];
+        l->wait_ns[l->count++] = s->wait_ns[i];
+    }
+}
+
+static void large_release(struct large *l)
+{
+    free(l->at);
+    free(l->symbol);
+    free(l->ops);
+    free(l->busy_ns);
+    free(l->gap_ns);
+    free(l->wait_ns);
+}
+
+/* How many of them lie in the steps. */
+static size_t large_within(const struct large *l, const struct sequence_steps *steps)
+{
+    size_t within = 0;
+    for (size_t i = 0; i < l->count && steps->cuts.count; i++)
+        within += l->at[i] >= steps->cuts.at[0] && l->at[i] < steps->cuts.at[steps->cuts.count - 1];
+    return within;
+}
+
+/* Cuts of large launches: the unit that they repeat, else each of them. */
+static void cut_large(const struct large *l, uint32_t symbols, struct sequence_steps *cut)
+{
+    struct sequence s = {.count = l->count,
+                         .symbols = symbols,
+                         .symbol = l->symbol,
+                         .ops = l->ops,
+                         .busy_ns = l->busy_ns,
+                         .gap_ns = l->gap_ns,
+                         .wait_ns = l->wait_ns};
+    struct tokens t = {0};
+    tokens_fold(&t, &s);
+    bool found = find_unit(&s, &t, cut);
+    uint32_t within = found ? cut->cuts.at[cut->cuts.count - 1] - cut->cuts.at[0] : 0;
+    if (within < inner_quality * (double)l->count) {
+        cut->cuts.count = 0;
+        cut_everywhere(&s, cut);
+    }
+    free(t.symbol);
+    free(t.first);
+    free(t.launches);
+}
+
+/* Where steps were found beside the large launches that hold most of the device time (in what warmed up for
+ * them), the large launches tell the steps. */
+static bool cut_large_launches(const struct sequence *s, const struct tokens *t, struct sequence_steps *steps)
+{
+    struct large l;
+    struct sequence_steps cut = {0};
+    large_init(&l, s);
+    bool is_wanted = l.count > STEPS_MIN && (double)l.sum_ns >= inner_quality * (double)l.all_ns &&
+                     (double)large_within(&l, steps) < inner_quality * (double)l.count;
+    if (is_wanted) {
+        cut_large(&l, s->symbols, &cut);
+        size_t units = cut.cuts.count - 1;
+        uint32_t first = cut.cuts.at[0], end = cut.cuts.at[units];
+        steps->cuts.count = 0;
+        for (size_t i = 0; i < units; i++)
+            vec_push(&steps->cuts, l.at[cut.cuts.at[i]]);
+        vec_push(&steps->cuts, l.at[end - 1] + 1);
+        steps->period = (size_t)(t->launches[l.at[end - 1] + 1] - t->launches[l.at[first]]) / units;
+        /* Low beside a unit that holds them: other symbols may tell one. */
+        steps->quality = (double)l.count / (double)t->launches[s->count];
+    }
+    vec_release(&cut.cuts);
+    large_release(&l);
+    return is_wanted;
 }
 
 void sequence_find(const struct sequence *s, struct sequence_steps *steps)

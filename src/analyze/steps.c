@@ -207,7 +207,8 @@ static void issue_order_release(struct issue_order *order)
     free(order->by_shape);
 }
 
-/* Names first, since shapes vary with the data; shapes where names do not tell launches apart. */
+/* Names first, since shapes vary with the data; shapes where names do not tell launches apart, as of graphs,
+ * which all have the name of the call. */
 static void find_sequence(const struct issue_order *order, struct sequence_steps *found)
 {
     struct sequence sequence = {.count = order->count,
@@ -224,7 +225,9 @@ static void find_sequence(const struct issue_order *order, struct sequence_steps
     sequence.symbols = order->shapes;
     sequence.symbol = order->by_shape;
     sequence_find(&sequence, &with_shapes);
-    if (with_shapes.cuts.count && (found->cuts.count == 0 || with_shapes.quality > found->quality)) {
+    bool is_longer = with_shapes.quality == found->quality && with_shapes.period > found->period;
+    if (with_shapes.cuts.count &&
+        (found->cuts.count == 0 || with_shapes.quality > found->quality || is_longer)) {
         vec_release(&found->cuts);
         *found = with_shapes;
     } else {

@@ -402,6 +402,26 @@ static void large_launches_are_the_steps_though_their_warm_up_repeats_more_often
     release(&m);
 }
 
+static void large_launches_that_repeat_together_are_one_step(void **state)
+{
+    (void)state;
+    struct made m = {.random = 9};
+    for (int i = 0; i < 128; i++)
+        add_run(&m, 3, 3);
+    for (int i = 0; i < 40; i++) {
+        for (uint32_t graph = 1; graph <= 2; graph++) {
+            add(&m, graph, 64, USUAL_GAP);
+            m.busy_ns[m.count - 1] = 300000;
+        }
+        add(&m, 6, 1, USUAL_GAP);
+    }
+    assert_int_equal(find(&m), 40);
+    assert_int_equal(m.steps.cuts.at[0], 384);
+    assert_int_equal(m.steps.cuts.at[1], 387);
+    assert_int_equal(m.steps.cuts.at[40], 384 + 39 * 3 + 2);
+    release(&m);
+}
+
 static void large_launches_within_steps_are_parts_of_them(void **state)
 {
     (void)state;
@@ -499,6 +519,7 @@ int main(void)
         cmocka_unit_test(pauses_join_units_too_small_to_be_steps),
         cmocka_unit_test(the_same_graph_over_and_over_is_one_step_a_launch),
         cmocka_unit_test(large_launches_are_the_steps_though_their_warm_up_repeats_more_often),
+        cmocka_unit_test(large_launches_that_repeat_together_are_one_step),
         cmocka_unit_test(large_launches_within_steps_are_parts_of_them),
         cmocka_unit_test(sequences_made_to_be_nearly_periodic_end),
         cmocka_unit_test(random_pauses_have_no_rhythm),

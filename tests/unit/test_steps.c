@@ -252,6 +252,41 @@ static void nodes_of_a_graph_are_one_launch(void **state)
     release(&report, &m.run);
 }
 
+/* Launches a graph of 50 nodes of 1 µs at a moment. Returns when it is done. */
+static int64_t launch_graph(struct make_run *m, uint32_t graph, int64_t at)
+{
+    uint64_t correlation = m->next_correlation++;
+    make_span(&m->run, m->thread, SPAN_API, "cudaGraphLaunch", at, at + 5000, correlation);
+    for (int k = 0; k < 50; k++) {
+        int64_t start = at + 9000 + k * 1000;
+        uint32_t op = make_kernel(&m->run, m->stream, "node", start, start + 900, correlation);
+        m->run.ops.graph[op] = graph;
+    }
+    return at + 60000;
+}
+
+static void graphs_that_take_turns_are_one_step(void **state)
+{
+    (void)state;
+    struct make_run m;
+    struct report report;
+    int64_t at = 0;
+    make_run_init(&m);
+    for (int i = 0; i < 180; i++, at += 3000) /* what warms up for them repeats more often */
+        make_launch(&m, i % 3 == 0 ? "a" : i % 3 == 1 ? "b" : "c", at, at + 500, at + 900, at + 1000);
+    int64_t first = at + 9000;
+    for (int i = 0; i < 40; i++) {
+        at = launch_graph(&m, 4, launch_graph(&m, 3, at));
+        make_launch(&m, "optimizer", at, at + 500, at + 900, at + 1900);
+        at += 5000;
+    }
+    build(&report, &m.run);
+    assert_in_range(report.steps.count, 39, 40);
+    assert_int_equal(report.steps.period_launches, 3);
+    assert_true(report.steps.rows.at[0].start >= first);
+    release(&report, &m.run);
+}
+
 static void shapes_tell_launches_of_one_name_apart(void **state)
 {
     (void)state;
@@ -442,6 +477,7 @@ int main(void)
         cmocka_unit_test(steps_begin_with_their_first_kernel_and_end_with_the_next),
         cmocka_unit_test(an_outlier_names_the_account_that_grew),
         cmocka_unit_test(nodes_of_a_graph_are_one_launch),
+        cmocka_unit_test(graphs_that_take_turns_are_one_step),
         cmocka_unit_test(shapes_tell_launches_of_one_name_apart),
         cmocka_unit_test(steps_are_found_without_calls),
         cmocka_unit_test(no_period_is_no_steps),
