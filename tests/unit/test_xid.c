@@ -81,6 +81,38 @@ static void the_clean_up_after_a_killed_program_is_information(void **state)
     done(&report, &m);
 }
 
+static void assert_title(const struct report *report, const char *wanted)
+{
+    struct str text = {0};
+    msg_render(&text, &find(report)->title, false, 0);
+    assert_string_equal(str_text(&text), wanted);
+    str_release(&text);
+}
+
+static void the_title_names_the_gpu_where_it_could_be_another(void **state)
+{
+    (void)state;
+    struct make_run m;
+    struct report report;
+    make_busy(&m);
+    add_xid(&m, 9 * second, "Xid 999999: of which nobody knows");
+    build(&report, &m, NULL);
+    assert_title(&report, "the GPU raised Xid 999999 at 9.00000 s");
+    done(&report, &m);
+    make_busy(&m);
+    add_xid(&m, 9 * second, "Xid 999999: of which nobody knows");
+    m.run.marks.at[0].device = NONE;
+    build(&report, &m, NULL);
+    assert_title(&report, "a GPU that was not recorded raised Xid 999999 at 9.00000 s");
+    done(&report, &m);
+    make_busy(&m);
+    add_xid(&m, 9 * second, "Xid 999999: of which nobody knows");
+    m.run.marks.at[0].device = run_device(&m.run, m.source, 5);
+    build(&report, &m, NULL);
+    assert_title(&report, "GPU 5 raised Xid 999999 at 9.00000 s");
+    done(&report, &m);
+}
+
 static void an_xid_counts_outside_of_the_window_too(void **state)
 {
     (void)state;
@@ -144,6 +176,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_of_the_worst_comes_before_all_findings),
         cmocka_unit_test(the_clean_up_after_a_killed_program_is_information),
+        cmocka_unit_test(the_title_names_the_gpu_where_it_could_be_another),
         cmocka_unit_test(an_xid_counts_outside_of_the_window_too),
         cmocka_unit_test(an_xid_is_told_where_the_gpu_did_nothing),
         cmocka_unit_test(other_marks_and_damaged_texts_are_none),

@@ -82,12 +82,15 @@ void find_xid(struct finder *f)
     struct finding *finding = finding_add(f, "health-xid", 0, 0, 0, 1.0);
     finding->severity = severity_of(told->code);
     finding->device = told->device;
-    bool is_one_of_several = told->device != NONE && f->run->devices.count > 1;
-    finding->title =
-        is_one_of_several
-            ? msg_make(N_("GPU {2} raised {0} at {1}"), value_xid(told->code), value_time(told->time),
-                       value_id(f->run->devices.at[told->device].id))
-            : msg_make(N_("the GPU raised {0} at {1}"), value_xid(told->code), value_time(told->time));
+    if (told->device == NONE)
+        finding->title = msg_make(N_("a GPU that was not recorded raised {0} at {1}"), value_xid(told->code),
+                                  value_time(told->time));
+    else if (f->run->devices.count > 1)
+        finding->title = msg_make(N_("GPU {2} raised {0} at {1}"), value_xid(told->code),
+                                  value_time(told->time), value_id(f->run->devices.at[told->device].id));
+    else
+        finding->title =
+            msg_make(N_("the GPU raised {0} at {1}"), value_xid(told->code), value_time(told->time));
     add_evidence(finding, xids, count, told);
     finding->action =
         msg_make(N_("what it means and what to do: warplight explain xid {0}"), value_id(told->code));
