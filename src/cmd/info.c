@@ -302,25 +302,38 @@ static void put_facts(struct screen *s, const struct run *run)
     }
 }
 
+static void put_xid(struct screen *s, const struct info *info, const struct mark *mark, int64_t code,
+                    const char *process)
+{
+    struct value time = value_time(mark->time);
+    struct msg msg = *process ? msg_make(N_("{0}: {1}"), value_xid(code), value_text(process))
+                              : msg_make("{0}", value_xid(code));
+    struct str at = {0}, text = {0};
+    value_render(&at, &time, true, info->extent.start);
+    if (mark->device != NONE)
+        str_addf(&text, _("GPU %lld: "), (long long)info->run->devices.at[mark->device].id);
+    msg_render(&text, &msg, true, 0);
+    info_put_line(s, INDENT, str_text(&at), str_text(&text));
+    str_release(&at);
+    str_release(&text);
+}
+
 static void put_xids(struct screen *s, const struct info *info)
 {
-    bool any = false;
+    enum { SHOWN = 20 };
+    int64_t count = 0;
     vec_each (&info->run->marks, mark) {
         int64_t code;
         const char *process;
         if (mark->kind != MARK_XID || !xid_text_parse(run_text(info->run, mark->text), &code, &process))
             continue;
-        if (!any)
+        if (count == 0)
             info_put_heading(s, _("Errors of GPUs"));
-        any = true;
-        struct msg msg = *process ? msg_make(N_("{0}: {1}"), value_xid(code), value_text(process))
-                                  : msg_make("{0}", value_xid(code));
-        struct str at = {0};
-        struct value time = value_time(mark->time);
-        value_render(&at, &time, true, info->extent.start);
-        put_msg(s, str_text(&at), &msg);
-        str_release(&at);
+        if (count++ < SHOWN)
+            put_xid(s, info, mark, code, process);
     }
+    if (count > SHOWN)
+        put_msg(s, "", &msg_make(N_("{0} more (--format json)"), value_count(count - SHOWN)));
 }
 
 static void put_loss(struct screen *s, const struct msg *msg, bool *any)

@@ -364,6 +364,16 @@ other.kill()
         lines = self.watch({"xids": "31\n"}, lambda lines: "Xid" in lines[-1])
         self.assertIn("GPU 0: Xid 31: ", " ".join("".join(lines).split()))
 
+    def test_info_names_the_gpu_of_an_xid_and_shows_the_first_20(self):
+        path, xids = (os.path.join(self.folder.name, name) for name in ("x.wlt", "xids"))
+        with open(xids, "w", encoding="ascii") as file:
+            file.write("".join(f"{code}\n" for code in range(9001, 9024)))
+        self.run_it("-i", "10ms", "-n", "3", "-o", path, FAKE_NVML_XIDS=xids)
+        info = subprocess.run((WARPLIGHT, "info", path), env=self.environment(), check=True, capture_output=True, text=True)
+        lines = info.stdout.split("Errors of GPUs\n")[1].splitlines()
+        self.assertEqual((lines[0].split()[-4:], lines[19].split()[-1]), (["GPU", "0:", "Xid", "9001"], "9020"))
+        self.assertEqual(lines[20].split(), ["3", "more", "(--format", "json)"])
+
     def test_events_are_marks_of_a_recording(self):
         path, xids = (os.path.join(self.folder.name, name) for name in ("x.wlt", "xids"))
         with open(xids, "w", encoding="ascii") as file:
