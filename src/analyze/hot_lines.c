@@ -61,18 +61,24 @@ static void complete(struct hot_line *line)
         line->values[PLACE_SAMPLES] = sum;
 }
 
-/* Samples by place. Caller frees. */
+/* Samples by place: the sampler's total, else what its reasons add up to. Caller frees. */
 static double *measure_heat(const struct run *run)
 {
     const struct place_counter_table *counters = &run->place_counters;
     double *heat = mem_zalloc(run->places.count, sizeof *heat);
+    double *totals = mem_zalloc(run->places.count, sizeof *totals);
     for (size_t i = 0; i < counters->count; i++) {
         bool not_issued;
         const char *name = run_text(run, counters->name[i]);
-        if (place_metric_of(name) != PLACE_OTHER && place_stall(name, &not_issued) != STALL_NONE &&
-            !not_issued)
+        enum place_metric metric = place_metric_of(name);
+        if (metric == PLACE_SAMPLES)
+            totals[counters->place[i]] += counters->value[i];
+        else if (metric == PLACE_STALL_SAMPLES && place_stall(name, &not_issued) != STALL_NONE && !not_issued)
             heat[counters->place[i]] += counters->value[i];
     }
+    for (size_t place = 0; place < run->places.count; place++)
+        heat[place] = totals[place] > 0 ? totals[place] : heat[place];
+    free(totals);
     return heat;
 }
 

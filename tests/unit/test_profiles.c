@@ -594,6 +594,15 @@ static void instructions_of_a_line_are_one_and_the_hottest_comes_first(void **st
     assert_int_equal(f->run.places.line[first->place], 7);
     assert_true(first->values[PLACE_SAMPLES] == 70);
     assert_true(first->stalls[STALL_BARRIER] == 40);
+    assert_int_equal(first->hottest, 2);
+    end(f);
+    begin(f); /* totals without reasons */
+    launch(f, "k", FULL_GRID, 256);
+    one_pass(f, 20, 20);
+    add_place(f, 7, "smsp__pcsamp_sample_count", 30);
+    add_place(f, 7, "smsp__pcsamp_sample_count", 40);
+    row = only_row(f);
+    assert_int_equal(f->report.lines.at[row->first_line].hottest, 1);
     end(f);
 }
 
