@@ -172,13 +172,6 @@ static void find_instances(const struct nvml *n, struct gpu *gpu)
     }
 }
 
-/* A lost GPU says so to every question. */
-static enum reading_state state_of(const struct gpu_sample *s)
-{
-    bool lost = s->sm_clock.state == READING_LOST && s->memory_used.state == READING_LOST;
-    return lost ? READING_LOST : READING_KNOWN;
-}
-
 static void say_device(const struct nvml_worker *w, struct driver_message *m, const struct gpu_facts *facts)
 {
     struct machine_device *d = &m->device;
@@ -261,7 +254,7 @@ static uint32_t say_gpu(struct nvml_worker *w, struct gpu *gpu, int64_t now, uin
     }
     m.device.health = gpu->health;
     bool is_dear = nvml_sample_paced(&w->nvml, gpu->device, &gpu->paced, &m.device.sample);
-    m.device.state = state_of(&m.device.sample);
+    m.device.state = nvml_is_lost(&m.device.sample) ? READING_LOST : READING_KNOWN;
     if (m.device.state == READING_KNOWN) {
         nvml_detail(&w->nvml, gpu->device, &gpu->detail, &gpu->facts, &m.device.sample, is_dear,
                     &m.device.detail);

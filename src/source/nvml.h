@@ -263,13 +263,17 @@ void nvml_facts(const struct nvml *n, nvml_device device, struct gpu_facts *fact
 enum nvml_depth { NVML_LIGHT, NVML_FULL };
 void nvml_sample(const struct nvml *n, nvml_device device, enum nvml_depth depth, struct gpu_sample *sample);
 
+/* Whether a sample is of a GPU that has fallen off the bus. */
+bool nvml_is_lost(const struct gpu_sample *sample);
+
 /* Of one device, over time. Zeroed: nothing seen yet. */
 struct nvml_paced {
     struct pace slow, dear;
     struct gpu_sample last;
 };
 /* The same, fit for 10 samples a second: what is dear to ask for is asked now and then, and keeps its last
- * value in between. Returns whether the dear counters (energy, heat, power brake) are of now. */
+ * value in between, unless the GPU is lost. Returns whether the dear counters (energy, heat, power brake) are
+ * of now. */
 bool nvml_sample_paced(const struct nvml *n, nvml_device device, struct nvml_paced *paced,
                        struct gpu_sample *sample);
 

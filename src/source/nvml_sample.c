@@ -210,12 +210,23 @@ void nvml_sample(const struct nvml *n, nvml_device device, enum nvml_depth depth
     gpu_check(s, gpu_sample_fields);
 }
 
+/* A lost GPU says so to every question. */
+bool nvml_is_lost(const struct gpu_sample *s)
+{
+    return s->sm_clock.state == READING_LOST && s->memory_used.state == READING_LOST;
+}
+
 bool nvml_sample_paced(const struct nvml *n, nvml_device device, struct nvml_paced *paced,
                        struct gpu_sample *s)
 {
     const int64_t period = 950000000;
     enum pace_share share = n->is_fresh ? PACE_AT_ONCE : PACE_COUNTERS;
     sample_light(n, device, s);
+    if (nvml_is_lost(s)) { /* nothing that it said before holds, and all is asked for anew once it is back */
+        gpu_missing(s, gpu_sample_fields, READING_LOST);
+        *paced = (struct nvml_paced){0};
+        return false;
+    }
     bool dear = pace_begin(&paced->dear);
     if (dear) {
         sample_dear(n, device, s);

@@ -205,6 +205,15 @@ other.kill()
         self.assertIn("lost", states)
         self.assertEqual(states[-1], "known")
 
+    def test_a_lost_gpu_has_no_value_of_before(self):
+        lines = self.sample("-i", "50ms", "-n", "4", FAKE_NVML_LOST_AFTER="1")
+        lost = [line["devices"][0] for line in lines if line["devices"] and line["devices"][0]["state"] == "lost"]
+        self.assertTrue(lost)
+        for device in lost:
+            for key in ("power_watts", "power_limit_watts", "energy_joules", "pcie_width"):
+                self.assertIsNone(device[key], key)
+                self.assertEqual(device[key + "_why"], "lost", key)
+
     def test_csv_has_a_row_for_each_gpu_and_sample(self):
         self.sysfs("active", "active")
         text = self.run_it("-f", "csv", "--fields", "power_watts,clock_event_reasons", "-i", "10ms", "-n", "3",

@@ -30,6 +30,53 @@ static void a_sample_is_of_the_moment_at_which_its_counters_were_read(void **sta
     assert_true(counted_ns > 0 && sample.time_ns >= counted_ns);
 }
 
+static int of_the_gpu; /* the return code of every question about it */
+
+static int power_limit_of(nvml_device device, unsigned *milliwatts)
+{
+    (void)device;
+    *milliwatts = 700000;
+    return of_the_gpu;
+}
+
+static int clock_of(nvml_device device, int domain, unsigned *mhz)
+{
+    (void)device;
+    (void)domain;
+    *mhz = 1980;
+    return of_the_gpu;
+}
+
+static int memory_of(nvml_device device, struct nvml_memory *memory)
+{
+    (void)device;
+    *memory = (struct nvml_memory){.total = 3, .used = 1, .free = 2};
+    return of_the_gpu;
+}
+
+static void a_lost_gpu_keeps_no_value_of_before(void **state)
+{
+    (void)state;
+    enum { LOST = 15 };
+    static struct nvml n;
+    struct nvml_paced paced = {0};
+    struct gpu_sample sample;
+    n = (struct nvml){.call = {.power_limit = power_limit_of, .clock = clock_of, .memory = memory_of}};
+    of_the_gpu = NVML_OK;
+    assert_true(nvml_sample_paced(&n, NULL, &paced, &sample));
+    assert_true(reading_is_known(sample.power_limit));
+    nvml_sample_paced(&n, NULL, &paced, &sample);
+    assert_false(nvml_sample_paced(&n, NULL, &paced, &sample)); /* too soon, so that the limit is kept */
+    assert_true(reading_is_known(sample.power_limit));
+    of_the_gpu = LOST;
+    assert_false(nvml_sample_paced(&n, NULL, &paced, &sample));
+    assert_true(nvml_is_lost(&sample));
+    assert_int_equal(sample.power_limit.state, READING_LOST);
+    of_the_gpu = NVML_OK; /* and it is asked for at once when the GPU is back */
+    assert_true(nvml_sample_paced(&n, NULL, &paced, &sample));
+    assert_true(reading_is_known(sample.power_limit));
+}
+
 /* A GPU whose clocks are held all the time, at so many ms. */
 static struct gpu_sample held_at(int64_t ms)
 {
@@ -97,6 +144,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sample_is_of_the_moment_at_which_its_counters_were_read),
+        cmocka_unit_test(a_lost_gpu_keeps_no_value_of_before),
         cmocka_unit_test(a_share_of_less_than_a_second_is_not_known),
         cmocka_unit_test(steps_even_out_over_time),
         cmocka_unit_test(a_clock_that_is_set_back_begins_anew),
