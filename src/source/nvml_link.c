@@ -201,7 +201,7 @@ void nvml_link_traffic(const struct nvml *n, nvml_device device, int64_t now, st
 {
     struct counters counters;
     read_counters(n, device, now, &counters);
-    if (link->last.time_ns)
+    if (link->last.time_ns && now > link->last.time_ns) /* else the clock was set back */
         rate(&link->last, &counters.traffic, d);
     link->last = counters.traffic;
 }

@@ -140,6 +140,33 @@ static void a_clock_that_is_set_back_begins_anew(void **state)
     assert_in_range(look(&seen, 2000).power_cap.value, 900, 1000);
 }
 
+static int traffic_fields(nvml_device device, int count, struct nvml_field *fields)
+{
+    enum { TYPE_ULLONG = 3 };
+    static unsigned long long sent;
+    (void)device;
+    sent += 1 << 20;
+    for (int i = 0; i < count; i++) {
+        fields[i].type = TYPE_ULLONG;
+        fields[i].value.ull = sent;
+    }
+    return NVML_OK;
+}
+
+static void traffic_is_not_known_where_the_clock_was_set_back(void **state)
+{
+    (void)state;
+    static struct nvml n;
+    struct nvml_link link = {0};
+    struct machine_detail before = {0}, back = {0}, after = {0};
+    n = (struct nvml){.call.fields = traffic_fields};
+    nvml_link_traffic(&n, NULL, start, &link, &before);
+    nvml_link_traffic(&n, NULL, start - 1000 * millisecond, &link, &back);
+    nvml_link_traffic(&n, NULL, start, &link, &after);
+    assert_int_equal(back.pcie_send.state, READING_UNREAD);
+    assert_true(reading_is_known(after.pcie_send) && after.pcie_send.value == 1 << 20);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -148,6 +175,7 @@ int main(void)
         cmocka_unit_test(a_share_of_less_than_a_second_is_not_known),
         cmocka_unit_test(steps_even_out_over_time),
         cmocka_unit_test(a_clock_that_is_set_back_begins_anew),
+        cmocka_unit_test(traffic_is_not_known_where_the_clock_was_set_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
