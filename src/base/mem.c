@@ -5,10 +5,19 @@
 #include <string.h>
 #include <unistd.h>
 
+static void (*before_end)(void);
+
+void mem_before_end(void (*run)(void))
+{
+    before_end = run;
+}
+
 static _Noreturn void mem_exhausted(void)
 {
     static const char line[] =
         "warplight: out of memory: analyse a shorter window (--from, --to) or free memory\n";
+    if (before_end)
+        before_end();
     ssize_t written = write(STDERR_FILENO, line, sizeof line - 1);
     (void)written;
     _exit(5);

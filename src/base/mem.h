@@ -10,5 +10,8 @@ void *mem_zalloc(size_t count, size_t size);
 /* Resizes to count * size bytes; the product is checked for overflow. */
 void *mem_resize(void *ptr, size_t count, size_t size);
 char *mem_strdup(const char *text);
+/* What to do before the process ends for lack of memory, with nothing but what signal-safety(7) allows; NULL:
+ * nothing. */
+void mem_before_end(void (*run)(void));
 
 #endif

@@ -15,6 +15,7 @@
 #include <curses.h>
 
 #include "base/i18n.h"
+#include "base/mem.h"
 #include "base/utf8.h"
 #include "cmd/top_terminfo.h"
 
@@ -36,14 +37,20 @@ static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 enum { CRASHES = sizeof crashes / sizeof *crashes };
 static struct sigaction handlers_before[CRASHES];
 
+/* Only what signal-safety(7) allows. */
+static void restore_at_once(void)
+{
+    ssize_t written = write(STDOUT_FILENO, terminal.restore, terminal.restore_length);
+    (void)written;
+    tcsetattr(STDIN_FILENO, TCSANOW, &terminal.before);
+}
+
 /* Only what signal-safety(7) allows. A fault happens again when this returns, for whoever handled it before;
  * a signal that somebody sent is sent again. */
 static void restore_after_crash(int number, siginfo_t *info, void *context)
 {
-    ssize_t written = write(STDOUT_FILENO, terminal.restore, terminal.restore_length);
-    (void)written;
+    restore_at_once();
     (void)context;
-    tcsetattr(STDIN_FILENO, TCSANOW, &terminal.before);
     for (int i = 0; i < CRASHES; i++)
         if (crashes[i] == number)
             sigaction(number, &handlers_before[i], NULL);
@@ -76,12 +83,14 @@ static void catch_crashes(void)
     add_restore("rmcup");
     for (int i = 0; i < CRASHES; i++)
         sigaction(crashes[i], &action, &handlers_before[i]);
+    mem_before_end(restore_at_once);
 }
 
 static void release_crashes(void)
 {
     for (int i = 0; i < CRASHES; i++)
         sigaction(crashes[i], &handlers_before[i], NULL);
+    mem_before_end(NULL);
 }
 
 /* ---- opening and closing ---------------------------------------------------------------------------------

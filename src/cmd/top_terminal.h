@@ -38,7 +38,7 @@ struct top_key {
 
 /* Takes the terminal over. *utf8 asks for UTF-8, and says whether it can be shown. Fails with ERR_ENV where
  * the terminal is not known or cannot move its cursor. From then on the terminal is restored whenever the
- * process exits or crashes. */
+ * process runs out of memory or crashes. */
 int top_terminal_open(bool *utf8, struct err *err);
 /* Restores it. */
 void top_terminal_close(void);

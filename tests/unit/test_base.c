@@ -242,6 +242,35 @@ static void an_impossible_size_ends_the_process_with_code_5(void **state)
     assert_int_equal(WEXITSTATUS(status), 5);
 }
 
+static void say_goodbye(void)
+{
+    static const char text[] = "goodbye";
+    ssize_t written = write(STDOUT_FILENO, text, sizeof text);
+    (void)written;
+}
+
+static void what_is_to_do_before_the_end_is_done(void **state)
+{
+    (void)state;
+    int ends[2];
+    char said[16] = "";
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], STDOUT_FILENO);
+        close(STDERR_FILENO);
+        mem_before_end(say_goodbye);
+        volatile size_t count = SIZE_MAX / 4;
+        free(mem_resize(NULL, count, 16));
+        _exit(0);
+    }
+    close(ends[1]);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_true(read(ends[0], said, sizeof said) > 0);
+    assert_string_equal(said, "goodbye");
+    close(ends[0]);
+}
+
 static void memory_of_no_bytes_is_memory(void **state)
 {
     (void)state;
@@ -268,6 +297,7 @@ int main(void)
         cmocka_unit_test(an_error_carries_all_its_parts_and_returns_its_code),
         cmocka_unit_test(an_overlong_error_is_cut_not_overrun),
         cmocka_unit_test(an_impossible_size_ends_the_process_with_code_5),
+        cmocka_unit_test(what_is_to_do_before_the_end_is_done),
         cmocka_unit_test(memory_of_no_bytes_is_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
