@@ -251,8 +251,8 @@ other.kill()
     NVLINK = "138=+50000000,139=+1000000,91=4,165=1"
 
     def last_device(self, **extra):
-        """The third sample that is printed: every period has traffic before it."""
-        return self.sample("-i", "110ms", "-n", "3", "--no-processes", **extra)[-1]["devices"][0]
+        """The third sample that is printed: every period has traffic before it, also where asking was slow (--fresh)."""
+        return self.sample("-i", "110ms", "-n", "3", "--fresh", "--no-processes", **extra)[-1]["devices"][0]
 
     def test_a_link_without_traffic_is_not_judged(self):
         device = self.last_device()
@@ -262,7 +262,7 @@ other.kill()
     def test_a_link_under_traffic_is_compared_with_what_it_can_do(self):
         device = self.last_device(FAKE_NVML_FIELDS=self.PCIE)
         self.assertEqual((device["pcie_link"], device["pcie_replays_last_minute_count"]), ("slow", 0))
-        page = " ".join(self.run_it("-i", "110ms", "-n", "3", "--why", "--fields", "pcie_link",
+        page = " ".join(self.run_it("-i", "110ms", "-n", "3", "--fresh", "--why", "--fields", "pcie_link",
                                     FAKE_NVML_FIELDS=self.PCIE).split())
         self.assertIn("a lower generation than it can do", page)
 
