@@ -321,7 +321,8 @@ class Counters(unittest.TestCase):
         asked = ["--metrics", f"{DURATION},x__y.sum,l1tex__t_sector_hit_rate.pct"]
         kernels = self.kernels("2xscale/1", "1xheavy/3", options=asked)
         self.assertEqual(kernels["heavy"]["counters"],
-                         {DURATION: 1e6, "x__y.sum": 1, "l1tex__t_sector_hit_rate.pct": None})
+                         {DURATION: 1e6, "x__y.sum": 1, "l1tex__t_sector_hit_rate.pct": None,
+                          "l1tex__t_sector_hit_rate.pct_why": "no launch has a value"})
         self.assertEqual(kernels["scale"]["counters"][DURATION], 1000)
         self.assertNotIn("counters", self.kernels("1xscale/1")["scale"])
         path = os.path.join(self.folder.name, "text")
