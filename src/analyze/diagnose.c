@@ -194,9 +194,9 @@ static void add_event(struct diagnosis *d, const struct sighting *sighting, cons
     event->xid = sighting->code;
     event->is_switch = sighting->kind == SIGHTING_SXID;
     event->device = sighting->device ? diagnosis_text(d, sighting->device) : NULL;
-    event->count = sighting->count;
+    event->count = sighting->events.count;
     event->first = sighting->first ? diagnosis_text(d, sighting->first) : NULL;
-    event->last = sighting->count > 1 && sighting->last ? diagnosis_text(d, sighting->last) : event->first;
+    event->last = event->count > 1 && sighting->last ? diagnosis_text(d, sighting->last) : event->first;
     event->first_unix_ns = unix_ns(d, event->first);
     event->last_unix_ns = unix_ns(d, event->last);
     event->process = sighting->process ? diagnosis_text(d, sighting->process) : NULL;

@@ -96,8 +96,7 @@ static bool is_continuation(struct cursor c)
  * Exception: ESR 0x…=…" come before "Graphics Exception: channel …" (or "ChID …"). */
 static bool is_part(int64_t code, struct cursor c)
 {
-    enum { GRAPHICS_EXCEPTION = 13 };
-    return code == GRAPHICS_EXCEPTION && (holds(c, " Exception on (GPC") || holds(c, "Exception: ESR "));
+    return code == XID_GRAPHICS_EXCEPTION && (holds(c, " Exception on (GPC") || holds(c, "Exception: ESR "));
 }
 
 bool xid_line_parse(const char *text, size_t length, struct xid_line *out)

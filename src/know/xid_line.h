@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { XID_GRAPHICS_EXCEPTION = 13 };
 enum { XID_DEVICE_BYTES = 64, XID_PROCESS_BYTES = 128 };
 
 /* Texts are "" where the line does not say it. */

@@ -10,8 +10,9 @@
 
 /* What was told of one code and GPU. Zeroed: nothing yet. */
 struct burst {
+    int64_t count;   /* of events */
     int64_t last_ns; /* on any clock, or UNKNOWN */
-    bool is_open;    /* more of the same event may come */
+    bool is_open;    /* more of the last event may come */
 };
 
 /* Whether what is told at that time belongs to the event before. */
@@ -26,7 +27,7 @@ static inline bool burst_goes_on(const struct burst *b, int64_t time_ns)
 /* is_part: it is not the last word on its event, or may not be. */
 static inline void burst_add(struct burst *b, int64_t time_ns, bool is_part)
 {
-    *b = (struct burst){time_ns, is_part};
+    *b = (struct burst){b->count + !burst_goes_on(b, time_ns), time_ns, is_part};
 }
 
 #endif

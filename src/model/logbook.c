@@ -39,8 +39,8 @@ static struct sighting *add_new(struct logbook *book, const struct sighting *fou
     sighting->process = keep(book, found->process);
     sighting->first = sighting->last = keep(book, found->first);
     sighting->last_ns = found->first_ns;
-    sighting->burst = (struct burst){0};
-    sighting->count = sighting->lines = 0;
+    sighting->events = (struct burst){0};
+    sighting->lines = 0;
     sighting->place_count = 0;
     return sighting;
 }
@@ -52,8 +52,7 @@ void logbook_add(struct logbook *book, const struct sighting *found, const struc
     struct sighting *sighting = index == MAP_ABSENT ? add_new(book, found, key) : &book->sightings.at[index];
     if (!sighting)
         return;
-    sighting->count += !burst_goes_on(&sighting->burst, found->first_ns);
-    burst_add(&sighting->burst, found->first_ns, found->is_part);
+    burst_add(&sighting->events, found->first_ns, found->is_part);
     if (sighting->lines++ > 0 && found->first) {
         /* The latest time is kept in place: a log may repeat an event a million times. */
         size_t room = sighting->last ? strlen(sighting->last) : 0,

@@ -35,9 +35,8 @@ struct sighting {
     char *last;
     int64_t first_ns, last_ns; /* on some clock of the file, UNKNOWN: none */
     bool is_part;              /* of an event on which a later line may have the last word */
-    struct burst burst;
-    int64_t count; /* of events; lines: of what tells of them */
-    int64_t lines;
+    struct burst events;
+    int64_t lines; /* that tell of them */
     size_t source; /* index of the file of the last line */
     struct place places[SIGHTING_PLACES];
     int place_count;

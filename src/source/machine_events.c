@@ -10,7 +10,6 @@
 
 /* One sample holds no more different ones; a GPU has a dozen codes when all goes wrong. */
 enum { MOST_EVENTS = 256 };
-enum { GRAPHICS_EXCEPTION = 13 };
 static const int64_t second = 1000000000;
 static const int64_t late = INT64_C(5000000000); /* how far apart both may tell of the same */
 
@@ -35,29 +34,25 @@ static bool is_same(const struct machine_event *a, const struct machine_event *b
     return a->code == b->code && strcmp(a->bus, b->bus) == 0;
 }
 
-static struct burst *burst_of(struct machine_told *told, const struct machine_event *event)
+static struct burst *told_by(struct machine_told *told, const struct machine_event *event)
 {
-    return event->told_by & MACHINE_TOLD_BY_NVML ? &told->of_nvml : &told->of_log;
+    return event->told_by & MACHINE_TOLD_BY_NVML ? &told->by_nvml : &told->by_log;
 }
 
 static void count(struct machine_told *told, const struct machine_event *event, bool is_part)
 {
-    struct burst *burst = burst_of(told, event);
-    int64_t *times = event->told_by & MACHINE_TOLD_BY_NVML ? &told->by_nvml : &told->by_log;
-    *times += !burst_goes_on(burst, event->time_unix_ns);
-    burst_add(burst, event->time_unix_ns, is_part);
+    burst_add(told_by(told, event), event->time_unix_ns, is_part);
     told->event.told_by |= event->told_by;
-    told->event.count = max_ns(told->by_nvml, told->by_log);
+    told->event.count = max_ns(told->by_nvml.count, told->by_log.count);
 }
 
 /* Whether it was told of already, or by the other teller, in a sample that is gone. */
 static bool is_known(struct machine_told *told, const struct machine_event *event)
 {
-    bool by_nvml = event->told_by & MACHINE_TOLD_BY_NVML;
+    const struct burst *teller = told_by(told, event);
     int64_t apart = event->time_unix_ns - told->event.time_unix_ns;
     return is_same(&told->event, event) && apart < late && apart > -late &&
-           (burst_goes_on(burst_of(told, event), event->time_unix_ns) ||
-            (by_nvml ? told->by_nvml < told->by_log : told->by_log < told->by_nvml));
+           (burst_goes_on(teller, event->time_unix_ns) || teller->count < told->event.count);
 }
 
 static void add(struct machine_events *e, const struct machine_event *event, bool is_part)
@@ -92,7 +87,7 @@ void machine_events_add(struct machine_events *e, const struct machine_event *ev
         .time_unix_ns = event->time_unix_ns, .code = event->code, .told_by = MACHINE_TOLD_BY_NVML};
     memcpy(of_nvml.bus, event->bus, sizeof of_nvml.bus);
     of_nvml.bus[sizeof of_nvml.bus - 1] = '\0';
-    add(e, &of_nvml, event->code == GRAPHICS_EXCEPTION);
+    add(e, &of_nvml, event->code == XID_GRAPHICS_EXCEPTION);
 }
 
 /* ---- the log ---------------------------------------------------------------------------------------------

@@ -11,8 +11,7 @@
 
 struct machine_told { /* an event, and how often each told it */
     struct machine_event event;
-    int64_t by_nvml, by_log;
-    struct burst of_nvml, of_log;
+    struct burst by_nvml, by_log;
 };
 
 struct machine_events {
