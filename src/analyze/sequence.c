@@ -83,6 +83,13 @@ static void tokens_fold(struct tokens *t, const struct sequence *s)
     t->ids = s->symbols;
 }
 
+static void tokens_release(struct tokens *t)
+{
+    free(t->symbol);
+    free(t->first);
+    free(t->launches);
+}
+
 /* Ids of GRAM tokens in a row, for units that hold no symbol just once. Different rows may share an id by
  * chance, which only makes it a worse anchor. Caller frees. */
 static uint32_t *tokens_grams(const struct tokens *t, uint32_t *ids)
@@ -658,102 +665,96 @@ static bool find_unit(const struct sequence *s, struct tokens *t, struct sequenc
 
 /* ---- large launches ------------------------------------------------------------------------------------ */
 
-/* Launches that start much by themselves (graphs), without what is between them. */
-struct large {
-    size_t count;
-    uint32_t *at; /* their places in the whole sequence */
-    uint32_t *symbol, *ops;
-    int64_t *busy_ns, *gap_ns, *wait_ns;
-    int64_t sum_ns, all_ns; /* device time of them, and of all launches */
-};
-
-static void large_init(struct large *l, const struct sequence *s)
+/* Places of launches that start much by themselves (graphs); how many, or 0 unless they hold most of the
+ * device time. */
+static size_t find_large(const struct sequence *s, uint32_t *at)
 {
-    *l = (struct large){.at = mem_resize(NULL, s->count, sizeof *l->at),
-                        .symbol = mem_resize(NULL, s->count, sizeof *l->symbol),
-                        .ops = mem_resize(NULL, s->count, sizeof *l->ops),
-                        .busy_ns = mem_resize(NULL, s->count, sizeof *l->busy_ns),
-                        .gap_ns = mem_resize(NULL, s->count, sizeof *l->gap_ns),
-                        .wait_ns = mem_resize(NULL, s->count, sizeof *l->wait_ns)};
+    size_t count = 0;
+    int64_t large_ns = 0, all_ns = 0;
     for (uint32_t i = 0; i < s->count; i++) {
-        l->all_ns += s->busy_ns[i];
+        all_ns += s->busy_ns[i];
         if (s->ops[i] < UNIT_OPS_MIN)
             continue;
-        l->sum_ns += s->busy_ns[i];
-        l->at[l->count] = i;
-        l->symbol[l->count] = s->symbol[i];
-        l->ops[l->count] = s->ops[i];
-        l->busy_ns[l->count] = s->busy_ns[i];
-        l->gap_ns[l->count] = s->gap_ns[i];
-        l->wait_ns[l->count++] = s->wait_ns[i];
+        large_ns += s->busy_ns[i];
+        at[count++] = i;
     }
+    return (double)large_ns >= inner_quality * (double)all_ns ? count : 0;
 }
 
-static void large_release(struct large *l)
-{
-    free(l->at);
-    free(l->symbol);
-    free(l->ops);
-    free(l->busy_ns);
-    free(l->gap_ns);
-    free(l->wait_ns);
-}
-
-/* How many of them lie in the steps. */
-static size_t large_within(const struct large *l, const struct sequence_steps *steps)
+/* How many of these places lie in the steps. */
+static size_t count_within(const uint32_t *at, size_t count, const struct sequence_steps *steps)
 {
     size_t within = 0;
-    for (size_t i = 0; i < l->count && steps->cuts.count; i++)
-        within += l->at[i] >= steps->cuts.at[0] && l->at[i] < steps->cuts.at[steps->cuts.count - 1];
+    for (size_t i = 0; i < count && steps->cuts.count; i++)
+        within += at[i] >= steps->cuts.at[0] && at[i] < steps->cuts.at[steps->cuts.count - 1];
     return within;
 }
 
-/* Cuts of large launches: the unit that they repeat, else each of them. */
-static void cut_large(const struct large *l, uint32_t symbols, struct sequence_steps *cut)
+/* The sequence of the elements at these places, without what is between them. Caller releases it. */
+static struct sequence pick(const struct sequence *s, const uint32_t *at, size_t count)
 {
-    struct sequence s = {.count = l->count,
-                         .symbols = symbols,
-                         .symbol = l->symbol,
-                         .ops = l->ops,
-                         .busy_ns = l->busy_ns,
-                         .gap_ns = l->gap_ns,
-                         .wait_ns = l->wait_ns};
-    struct tokens t = {0};
-    tokens_fold(&t, &s);
-    bool found = find_unit(&s, &t, cut);
-    uint32_t within = found ? cut->cuts.at[cut->cuts.count - 1] - cut->cuts.at[0] : 0;
-    if (within < inner_quality * (double)l->count) {
-        cut->cuts.count = 0;
-        cut_everywhere(&s, cut);
+    uint32_t *symbol = mem_resize(NULL, count, sizeof *symbol), *ops = mem_resize(NULL, count, sizeof *ops);
+    int64_t *busy_ns = mem_resize(NULL, count, sizeof *busy_ns),
+            *gap_ns = mem_resize(NULL, count, sizeof *gap_ns),
+            *wait_ns = mem_resize(NULL, count, sizeof *wait_ns);
+    for (size_t i = 0; i < count; i++) {
+        symbol[i] = s->symbol[at[i]];
+        ops[i] = s->ops[at[i]];
+        busy_ns[i] = s->busy_ns[at[i]];
+        gap_ns[i] = s->gap_ns[at[i]];
+        wait_ns[i] = s->wait_ns[at[i]];
     }
-    free(t.symbol);
-    free(t.first);
-    free(t.launches);
+    return (struct sequence){count, s->symbols, symbol, ops, busy_ns, gap_ns, wait_ns};
+}
+
+static void pick_release(const struct sequence *s)
+{
+    free((void *)s->symbol);
+    free((void *)s->ops);
+    free((void *)s->busy_ns);
+    free((void *)s->gap_ns);
+    free((void *)s->wait_ns);
+}
+
+/* Cuts a sequence of large launches: where the unit begins that they repeat, else at each of them. */
+static void cut_large(const struct sequence *s, struct sequence_steps *cut)
+{
+    struct tokens t = {0};
+    tokens_fold(&t, s);
+    bool found = find_unit(s, &t, cut);
+    uint32_t within = found ? cut->cuts.at[cut->cuts.count - 1] - cut->cuts.at[0] : 0;
+    if (within < inner_quality * (double)s->count) {
+        cut->cuts.count = 0;
+        cut_everywhere(s, cut);
+    }
+    tokens_release(&t);
 }
 
 /* Where steps were found beside the large launches that hold most of the device time (in what warmed up for
  * them), the large launches tell the steps. */
 static bool cut_large_launches(const struct sequence *s, const struct tokens *t, struct sequence_steps *steps)
 {
-    struct large l;
-    struct sequence_steps cut = {0};
-    large_init(&l, s);
-    bool is_wanted = l.count > STEPS_MIN && (double)l.sum_ns >= inner_quality * (double)l.all_ns &&
-                     (double)large_within(&l, steps) < inner_quality * (double)l.count;
+    uint32_t *at = mem_resize(NULL, s->count, sizeof *at);
+    size_t count = find_large(s, at);
+    bool is_wanted =
+        count > STEPS_MIN && (double)count_within(at, count, steps) < inner_quality * (double)count;
     if (is_wanted) {
-        cut_large(&l, s->symbols, &cut);
+        struct sequence large = pick(s, at, count);
+        struct sequence_steps cut = {0};
+        cut_large(&large, &cut);
         size_t units = cut.cuts.count - 1;
-        uint32_t first = cut.cuts.at[0], end = cut.cuts.at[units];
+        uint32_t first = at[cut.cuts.at[0]], last = at[cut.cuts.at[units] - 1];
         steps->cuts.count = 0;
         for (size_t i = 0; i < units; i++)
-            vec_push(&steps->cuts, l.at[cut.cuts.at[i]]);
-        vec_push(&steps->cuts, l.at[end - 1] + 1);
-        steps->period = (size_t)(t->launches[l.at[end - 1] + 1] - t->launches[l.at[first]]) / units;
+            vec_push(&steps->cuts, at[cut.cuts.at[i]]);
+        vec_push(&steps->cuts, last + 1);
+        steps->period = (size_t)(t->launches[last + 1] - t->launches[first]) / units;
         /* Low beside a unit that holds them: other symbols may tell one. */
-        steps->quality = (double)l.count / (double)t->launches[s->count];
+        steps->quality = (double)count / (double)t->launches[s->count];
+        vec_release(&cut.cuts);
+        pick_release(&large);
     }
-    vec_release(&cut.cuts);
-    large_release(&l);
+    free(at);
     return is_wanted;
 }
 
@@ -781,7 +782,5 @@ void sequence_find(const struct sequence *s, struct sequence_steps *steps)
     if (!found || steps->cuts.count <= STEPS_MIN)
         steps->cuts.count = 0;
     free(grams);
-    free(t.symbol);
-    free(t.first);
-    free(t.launches);
+    tokens_release(&t);
 }
