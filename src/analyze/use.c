@@ -120,11 +120,12 @@ static void read_samples(const struct report *report, struct watched *watched)
 {
     const struct run *run = report->run;
     uint32_t *places = mem_resize(NULL, run->series.count, sizeof *places);
-    struct interval *quiet = mem_resize(NULL, report->devices.count, sizeof *quiet);
-    for (size_t d = 0; d < report->devices.count; d++)
-        quiet[d] = with_quiet(run, &report->devices.at[d]);
-    for (size_t s = 0; s < run->series.count; s++)
-        places[s] = place_of(report, &run->series.at[s]);
+    struct interval *quiet = mem_zalloc(report->devices.count, sizeof *quiet);
+    for (size_t s = 0; s < run->series.count; s++) {
+        uint32_t place = places[s] = place_of(report, &run->series.at[s]);
+        if (place != NONE && quiet[place / USED].start == quiet[place / USED].end) /* not looked for yet */
+            quiet[place / USED] = with_quiet(run, &report->devices.at[place / USED]);
+    }
     for (size_t i = 0; i < run->samples.count; i++) {
         uint32_t place = places[run->samples.series[i]];
         if (place != NONE)
