@@ -199,9 +199,8 @@ static const int64_t much_spilled_bytes = 128;
  * counted. */
 static double global_sectors(const struct counter_finder *f)
 {
-    double atomics = counter_value(f, METRIC_L2_ATOMIC_SECTORS);
     return counter_value(f, METRIC_GLOBAL_LOAD_SECTORS) + counter_value(f, METRIC_GLOBAL_STORE_SECTORS) +
-           (isnan(atomics) ? 0 : atomics);
+           counter_known(counter_value(f, METRIC_L2_ATOMIC_SECTORS));
 }
 
 /* One pass counts no local memory. Where the code is known to spill, what L2 moves beyond global memory is
@@ -273,7 +272,7 @@ static double share_of_atomics(const struct counter_finder *f, bool *of_requests
     double loads = counter_value(f, ids[1]), stores = counter_value(f, ids[2]);
     if (isnan(loads) && isnan(stores)) /* all of what was counted is no share of what there is */
         return NAN;
-    return counter_share(atomics, atomics + (isnan(loads) ? 0 : loads) + (isnan(stores) ? 0 : stores));
+    return counter_share(atomics, atomics + counter_known(loads) + counter_known(stores));
 }
 
 void find_atomics(struct counter_finder *f)
@@ -287,7 +286,7 @@ void find_atomics(struct counter_finder *f)
     if (!(share > 0) || !(queues || unit >= atomic_unit_busy))
         return;
     double busiest = fmax(f->pressure.memory, f->pressure.compute);
-    double high = unit >= atomic_unit_busy ? unit : 1 - (isnan(busiest) ? 0 : busiest);
+    double high = unit >= atomic_unit_busy ? unit : 1 - counter_known(busiest);
     double confidence = unit >= atomic_unit_busy ? 0.9 : of_requests ? 0.8 : 0.7;
     struct finding *finding = counter_add(f, "kernel-atomics", high / 2, high, confidence);
     if (!finding)

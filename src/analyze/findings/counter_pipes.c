@@ -8,11 +8,6 @@
 
 static const double fp64_matters = 0.1, pipe_busy = 0.6;
 
-static double known(double value)
-{
-    return isnan(value) ? 0 : value;
-}
-
 static void fp64_action(struct finding *finding)
 {
     finding->action =
@@ -42,10 +37,11 @@ static void suspect_fp64(struct counter_finder *f, double pipe)
 /* Conversions between float and double run on the XU pipe, of 16 lanes an SM. */
 static void find_fp64(struct counter_finder *f)
 {
-    double fp64 = known(counter_value(f, METRIC_FP64_FLOP)), fp32 = known(counter_value(f, METRIC_FP32_FLOP));
+    double fp64 = counter_known(counter_value(f, METRIC_FP64_FLOP)),
+           fp32 = counter_known(counter_value(f, METRIC_FP32_FLOP));
     double active = counter_value(f, METRIC_SM_ACTIVE);
     active = isnan(active) ? 1 : fmin(active, 1);
-    double pipe = known(counter_value(f, METRIC_PIPE_FP64)) * active;
+    double pipe = counter_known(counter_value(f, METRIC_PIPE_FP64)) * active;
     double converts = counter_value(f, METRIC_PIPE_XU) * active;
     double share = fp64 + fp32 > 0 ? fp64 / (fp64 + fp32) : pipe > fp64_matters ? 1 : 0;
     if (share < fp64_matters || pipe < 0.02)

@@ -38,6 +38,11 @@ double counter_share(double part, double whole)
     return whole > 0 ? part / whole : NAN;
 }
 
+double counter_known(double value)
+{
+    return isnan(value) ? 0 : value;
+}
+
 /* ---- adding -------------------------------------------------------------------------------------------- */
 
 static enum severity severity_of(double saved_share_of_run)

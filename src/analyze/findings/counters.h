@@ -39,6 +39,8 @@ int64_t counter_grid_blocks(const struct counter_finder *f);
 double counter_weight(double pressure);
 /* ratio with NAN where the whole is 0 or unknown. */
 double counter_share(double part, double whole);
+/* The value, or 0 where it is not known. */
+double counter_known(double value);
 
 /* Adds a finding that would save low to high of the kernel's time, high at most 1; NULL if that is too little
  * to say. Returns it for title, evidence and action; the pointer lives until the next add. */
