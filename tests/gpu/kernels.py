@@ -211,8 +211,6 @@ def transposes():
         place = f"{os.path.basename(line['file'])}:{line['line']}" if line.get("line") else line.get("offset_bytes", "")
         say(f"| {kernel['name']} | {(duration or 0) / 1e3:.2f} | {first['id'] if first else ''} | {promised[0]:.0%} to {promised[1]:.0%} | "
             f"{place} | {', '.join(name for name, _ in reasons)} |")
-
-
     instructions(ours)
 
 

@@ -429,14 +429,19 @@ static void atomics_of_one_pass_are_no_spills(void **state)
     end(f);
 }
 
+/* What counts operations, and from the fourth on what one pass has. */
+static const struct extra busy_fp64[] = {
+    {"smsp__sass_thread_inst_executed_op_dfma_pred_on.sum", "", 1e9},
+    {"smsp__sass_thread_inst_executed_op_dadd_pred_on.sum", "", 0},
+    {"smsp__sass_thread_inst_executed_op_dmul_pred_on.sum", "", 0},
+    {"sm__pipe_fp64_cycles_active.avg.pct_of_peak_sustained_active", "%", 90},
+    {NULL, NULL, 0}};
+
 static void double_precision_counts_where_its_units_are_the_limit(void **state)
 {
     (void)state;
-    struct extra fp64[] = {{"smsp__sass_thread_inst_executed_op_dfma_pred_on.sum", "", 1e9},
-                           {"smsp__sass_thread_inst_executed_op_dadd_pred_on.sum", "", 0},
-                           {"smsp__sass_thread_inst_executed_op_dmul_pred_on.sum", "", 0},
-                           {"sm__pipe_fp64_cycles_active.avg.pct_of_peak_sustained_active", "%", 90},
-                           {NULL, NULL, 0}};
+    struct extra fp64[sizeof busy_fp64 / sizeof *busy_fp64];
+    memcpy(fp64, busy_fp64, sizeof fp64);
     assert_true(high_of("kernel-fp64", FULL_GRID, 256, 5, 20, fp64) > 0.5);
     fp64[3].value = 20; /* a full-rate GPU does it beside other work */
     assert_true(high_of("kernel-fp64", FULL_GRID, 256, 5, 20, fp64) == 0);
@@ -504,14 +509,9 @@ static void warps_that_crowd_l1_are_recognised(void **state)
 static void a_share_is_said_only_of_what_was_counted(void **state)
 {
     (void)state;
-    struct extra fp64[] = {{"smsp__sass_thread_inst_executed_op_dfma_pred_on.sum", "", 1e9},
-                           {"smsp__sass_thread_inst_executed_op_dadd_pred_on.sum", "", 0},
-                           {"smsp__sass_thread_inst_executed_op_dmul_pred_on.sum", "", 0},
-                           {"sm__pipe_fp64_cycles_active.avg.pct_of_peak_sustained_active", "%", 90},
-                           {NULL, NULL, 0}};
-    assert_true(mentions(5, 20, 256, fp64, "of the arithmetic"));
-    assert_true(mentions(5, 20, 256, fp64 + 3, "hold the kernel up"));
-    assert_false(mentions(5, 20, 256, fp64 + 3, "of the arithmetic is"));
+    assert_true(mentions(5, 20, 256, busy_fp64, "of the arithmetic"));
+    assert_true(mentions(5, 20, 256, busy_fp64 + 3, "hold the kernel up"));
+    assert_false(mentions(5, 20, 256, busy_fp64 + 3, "of the arithmetic is"));
     struct fixture fixture, *f = &fixture;
     begin(f); /* atomics, but neither loads nor stores */
     launch(f, "k", FULL_GRID, 256);

@@ -384,6 +384,13 @@ static void the_same_graph_over_and_over_is_one_step_a_launch(void **state)
     release(&m);
 }
 
+/* A graph that holds the device for long. */
+static void add_large(struct made *m, uint32_t symbol)
+{
+    add(m, symbol, 64, USUAL_GAP);
+    m->busy_ns[m->count - 1] = 300000;
+}
+
 static void large_launches_are_the_steps_though_their_warm_up_repeats_more_often(void **state)
 {
     (void)state;
@@ -391,8 +398,7 @@ static void large_launches_are_the_steps_though_their_warm_up_repeats_more_often
     for (int i = 0; i < 128; i++)
         add_run(&m, 2, 3);
     for (int i = 0; i < 40; i++) {
-        add(&m, 1, 64, USUAL_GAP);
-        m.busy_ns[m.count - 1] = 300000;
+        add_large(&m, 1);
     }
     add_run(&m, 6, 5);
     assert_int_equal(find(&m), 40);
@@ -410,8 +416,7 @@ static void large_launches_that_repeat_together_are_one_step(void **state)
         add_run(&m, 3, 3);
     for (int i = 0; i < 40; i++) {
         for (uint32_t graph = 1; graph <= 2; graph++) {
-            add(&m, graph, 64, USUAL_GAP);
-            m.busy_ns[m.count - 1] = 300000;
+            add_large(&m, graph);
         }
         add(&m, 6, 1, USUAL_GAP);
     }
@@ -429,8 +434,7 @@ static void large_launches_within_steps_are_parts_of_them(void **state)
     for (int i = 0; i < 40; i++) {
         add_run(&m, 2, 3);
         for (int k = 0; k < 2; k++) {
-            add(&m, 1, 64, USUAL_GAP);
-            m.busy_ns[m.count - 1] = 300000;
+            add_large(&m, 1);
             add(&m, 6, 1, USUAL_GAP);
         }
     }

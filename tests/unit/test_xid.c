@@ -81,36 +81,32 @@ static void the_clean_up_after_a_killed_program_is_information(void **state)
     done(&report, &m);
 }
 
-static void assert_title(const struct report *report, const char *wanted)
+enum whose { OF_THE_GPU, OF_NO_GPU, OF_A_SECOND_GPU };
+
+static void check_title(enum whose whose, const char *wanted)
 {
+    struct make_run m;
+    struct report report;
+    make_busy(&m);
+    add_xid(&m, 9 * second, "Xid 999999: of which nobody knows");
+    if (whose == OF_NO_GPU)
+        m.run.marks.at[0].device = NONE;
+    else if (whose == OF_A_SECOND_GPU)
+        m.run.marks.at[0].device = run_device(&m.run, m.source, 5);
+    build(&report, &m, NULL);
     struct str text = {0};
-    msg_render(&text, &find(report)->title, false, 0);
+    msg_render(&text, &find(&report)->title, false, 0);
     assert_string_equal(str_text(&text), wanted);
     str_release(&text);
+    done(&report, &m);
 }
 
 static void the_title_names_the_gpu_where_it_could_be_another(void **state)
 {
     (void)state;
-    struct make_run m;
-    struct report report;
-    make_busy(&m);
-    add_xid(&m, 9 * second, "Xid 999999: of which nobody knows");
-    build(&report, &m, NULL);
-    assert_title(&report, "the GPU raised Xid 999999 at 9.00000 s");
-    done(&report, &m);
-    make_busy(&m);
-    add_xid(&m, 9 * second, "Xid 999999: of which nobody knows");
-    m.run.marks.at[0].device = NONE;
-    build(&report, &m, NULL);
-    assert_title(&report, "a GPU that was not recorded raised Xid 999999 at 9.00000 s");
-    done(&report, &m);
-    make_busy(&m);
-    add_xid(&m, 9 * second, "Xid 999999: of which nobody knows");
-    m.run.marks.at[0].device = run_device(&m.run, m.source, 5);
-    build(&report, &m, NULL);
-    assert_title(&report, "GPU 5 raised Xid 999999 at 9.00000 s");
-    done(&report, &m);
+    check_title(OF_THE_GPU, "the GPU raised Xid 999999 at 9.00000 s");
+    check_title(OF_NO_GPU, "a GPU that was not recorded raised Xid 999999 at 9.00000 s");
+    check_title(OF_A_SECOND_GPU, "GPU 5 raised Xid 999999 at 9.00000 s");
 }
 
 static void an_xid_counts_outside_of_the_window_too(void **state)
