@@ -12,7 +12,7 @@ NINJA = ninja
 SETUP = meson setup --prefix $(PREFIX)
 
 # Unit tests that start threads: these run under ThreadSanitizer as well.
-THREADED = stream host_sampler inject
+THREADED = stream host_sampler inject disassembler
 
 .NOTPARALLEL:
 .PHONY: all demo test lint fuzz bench coverage dist install clean

@@ -23,6 +23,8 @@
 /* What hardware showed, on an H200: doc/measured/kernels.md. */
 enum { REPLAY_MS = 40, PASS_MS = 6 };
 
+enum { DISASSEMBLY_S = 20 }; /* of all modules at most: a framework has dozens */
+
 static void say_plan(const struct ring_plan *plan)
 {
     struct str chip = {0};
@@ -106,26 +108,41 @@ static int sample_again(struct run *run, char *const *argv, struct err *err)
 }
 
 /* Without it samples have their lines and offsets all the same. */
-static void disassemble(struct run *run, bool quiet)
+static void say_why_without_text(int why)
 {
-    int why = 0;
-    for (uint32_t i = 0; i < run->images.count && why != ENOENT; i++) {
-        uint32_t code = run->images.at[i].bytes;
-        struct str output = {0};
-        if (!code || !places_want_sass(run, i))
-            continue;
-        int failed = disassembler_run(&output, run_text(run, code), intern_length(&run->strings, code));
-        places_take_sass(run, i, str_text(&output), output.len);
-        why = failed ? failed : why;
-        str_release(&output);
-    }
-    if (why == ENOENT && !quiet)
+    if (why == ENOENT)
         fprintf(stderr, "%s",
                 _("warplight: without the text of instructions: nvdisasm of the CUDA toolkit was not "
                   "found (WARPLIGHT_NVDISASM names it)\n"));
-    else if (why && !quiet)
+    else if (why == ETIMEDOUT)
+        fprintf(stderr, _("warplight: not all instructions have their text: nvdisasm took more than %d s\n"),
+                DISASSEMBLY_S);
+    else if (why)
         fprintf(stderr, _("warplight: not all instructions have their text: nvdisasm failed (%s)\n"),
                 strerror(why));
+}
+
+static void disassemble(struct run *run, bool quiet)
+{
+    uint32_t count = (uint32_t)run->images.count;
+    struct disassembly *all = mem_zalloc(count, sizeof *all);
+    int why = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t code = run->images.at[i].bytes;
+        all[i].cubin = run_text(run, code);
+        all[i].size = intern_length(&run->strings, code);
+        places_want_sass(run, i, &all[i].symbols);
+    }
+    disassembler_run(all, count, DISASSEMBLY_S * INT64_C(1000000000));
+    for (uint32_t i = 0; i < count; i++) {
+        places_take_sass(run, i, str_text(&all[i].text), all[i].text.len);
+        why = all[i].why ? all[i].why : why;
+        str_release(&all[i].symbols);
+        str_release(&all[i].text);
+    }
+    free(all);
+    if (!quiet)
+        say_why_without_text(why);
 }
 
 int live_measure(struct run *run, const struct cli *cli, const struct live_options *options, int *exit_code,

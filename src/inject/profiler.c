@@ -257,8 +257,9 @@ int profiler_plan(struct profiler *p, const char *const *metrics, size_t count, 
 /* ---- sessions -------------------------------------------------------------------------------------------
  */
 
-static int lay_out(struct profiler *p, struct profiler_session *s, const struct profiler_plan *plan,
-                   size_t most_ranges, struct refusal *why)
+/* An object that was not asked for the size has no layout, and CUPTI ends the program over one (13.0). */
+static int make_room(struct profiler *p, struct profiler_session *s, const struct profiler_plan *plan,
+                     size_t most_ranges, struct refusal *why)
 {
     struct profiler_data *data = &s->data[s->ranges];
     struct profiler_range_data_size size = {.size = PROFILER_SIZE(profiler_range_data_size, bytes),
@@ -267,22 +268,29 @@ static int lay_out(struct profiler *p, struct profiler_session *s, const struct 
                                             .count = plan->count,
                                             .most_ranges = most_ranges,
                                             .most_nodes = (uint32_t)most_ranges};
-    if (data->plan != plan) {
-        if (call(p, RANGE_DATA_SIZE, &size, why) != CUPTI_OK)
-            return -1;
+    if (call(p, RANGE_DATA_SIZE, &size, why) != CUPTI_OK)
+        return -1;
+    if (data->bytes != size.bytes) {
         free(data->at);
         data->at = malloc(size.bytes);
         data->bytes = data->at ? size.bytes : 0;
-        data->plan = data->at ? plan : NULL;
     }
+    data->plan = plan;
+    s->has_layout = data->at != NULL;
+    if (!data->at)
+        refusal_set(why, N_("no hardware counters: no memory is left for them"), "%s", "");
+    return data->at ? 0 : -1;
+}
+
+static int lay_out(struct profiler *p, struct profiler_session *s, const struct profiler_plan *plan,
+                   size_t most_ranges, struct refusal *why)
+{
+    if (!s->has_layout && make_room(p, s, plan, most_ranges, why) != 0)
+        return -1;
     struct profiler_range_data image = {.size = PROFILER_SIZE(profiler_range_data, data),
                                         .object = s->object,
-                                        .bytes = data->bytes,
-                                        .data = data->at};
-    if (!data->at) {
-        refusal_set(why, N_("no hardware counters: no memory is left for them"), "%s", "");
-        return -1;
-    }
+                                        .bytes = s->data[s->ranges].bytes,
+                                        .data = s->data[s->ranges].at};
     return call(p, RANGE_DATA_INITIALIZE, &image, why) == CUPTI_OK ? 0 : -1;
 }
 
@@ -300,6 +308,7 @@ static int enable(struct profiler *p, struct profiler_session *s, const struct p
     if (call(p, RANGE_ENABLE, &enable, why) != CUPTI_OK)
         return -1;
     s->object = enable.object;
+    s->has_layout = false;
     return 0;
 }
 

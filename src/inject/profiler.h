@@ -47,6 +47,7 @@ struct profiler_data {
 struct profiler_session {
     void *context;
     void *object;
+    bool has_layout;             /* the object knows how the data below lie */
     enum profiler_ranges ranges; /* that the object, and what was started last, are for */
     struct profiler_data data[PROFILER_RANGES];
 };

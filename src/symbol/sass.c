@@ -3,6 +3,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "symbol/elf.h"
+
 enum { MOST_TEXT = 512 };
 
 /* ---- reading ---------------------------------------------------------------------------------------------
@@ -95,20 +97,46 @@ static bool is_wanted(const struct run *run, uint32_t image, size_t counter)
     return (its == NONE ? run->profiles.at[profile].image : its) == image;
 }
 
-static uint64_t key_of_counter(const struct run *run, size_t counter)
+static uint32_t name_of_counter(const struct run *run, size_t counter)
 {
     const struct kernel_profile *p = &run->profiles.at[run->place_counters.profile[counter]];
-    uint32_t name = p->mangled ? p->mangled : p->name;
+    return p->mangled ? p->mangled : p->name;
+}
+
+static uint64_t key_of_counter(const struct run *run, size_t counter)
+{
+    uint32_t name = name_of_counter(run, counter);
     return key_of(run_text(run, name), intern_length(&run->strings, name),
                   run->places.pc[run->place_counters.place[counter]]);
 }
 
-bool places_want_sass(const struct run *run, uint32_t image)
+static void add_symbols(struct str *symbols, const struct elf *elf, const struct map *functions)
 {
-    for (size_t i = 0; i < run->place_counters.count; i++)
-        if (is_wanted(run, image, i))
-            return true;
-    return false;
+    for (uint32_t i = 0; i < elf->symbol_count; i++) {
+        struct elf_symbol symbol = elf_symbol(elf, i);
+        uint64_t name = hash_bytes(symbol.name, strlen(symbol.name));
+        if (symbol.type == ELF_FUNCTION && map_get(functions, name) != MAP_ABSENT)
+            str_addf(symbols, "%s%u", symbols->len ? "," : "", i);
+    }
+}
+
+void places_want_sass(const struct run *run, uint32_t image, struct str *symbols)
+{
+    uint32_t code = run->images.at[image].bytes;
+    struct map functions = {0};
+    struct elf elf = {0};
+    const char *why;
+    for (size_t i = 0; i < run->place_counters.count; i++) {
+        if (!is_wanted(run, image, i))
+            continue;
+        uint32_t name = name_of_counter(run, i);
+        map_set(&functions, hash_bytes(run_text(run, name), intern_length(&run->strings, name)), 0);
+    }
+    struct bytes file = {(const uint8_t *)run_text(run, code), intern_length(&run->strings, code)};
+    if (functions.count && code && elf_open(&elf, file, &why))
+        add_symbols(symbols, &elf, &functions);
+    elf_close(&elf);
+    map_release(&functions);
 }
 
 struct filling {

@@ -8,6 +8,7 @@
 #ifndef WARPLIGHT_SYMBOL_SASS_H
 #define WARPLIGHT_SYMBOL_SASS_H
 
+#include "base/str.h"
 #include "model/run.h"
 
 /* kernel: mangled, not ended; offset: bytes from its start; text: without the end, not ended. All of them are
@@ -17,8 +18,9 @@ typedef void sass_take(void *context, const char *kernel, size_t kernel_length, 
 /* Calls take for each instruction; what is none is passed over. */
 void sass_read(const char *output, size_t length, sass_take *take, void *context);
 
-/* Whether places with samples in an image (run->images) still lack their instruction. */
-bool places_want_sass(const struct run *run, uint32_t image);
+/* The functions of an image (run->images) with samples that lack their instruction, by the indices of their
+ * symbols, as in "12,57"; nothing where there are none. */
+void places_want_sass(const struct run *run, uint32_t image, struct str *symbols);
 /* Gives it to those that the output has. */
 void places_take_sass(struct run *run, uint32_t image, const char *output, size_t length);
 

@@ -7,6 +7,7 @@ import collections
 import json
 import os
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,21 @@ import unittest
 MEASURE, INJECT, CUPTI, APP, CUDA, WARPLIGHT, CUBIN = (os.path.abspath(path) for path in sys.argv[1:8])
 DURATION = "gpu__time_duration.sum"
 QUICK = f"{DURATION},sm__cycles_active.avg,l1tex__t_sector_hit_rate.pct"
+
+
+def symbol_of(function):
+    """The index of a function in the symbol table of the module."""
+    with open(CUBIN, "rb") as file:
+        data = file.read()
+    table, entry, count = (struct.unpack_from(kind, data, at)[0] for kind, at in (("<Q", 0x28), ("<H", 0x3a), ("<H", 0x3c)))
+    sections = [struct.unpack_from("<IIQQQQIIQQ", data, table + i * entry) for i in range(count)]
+    symbols = next(section for section in sections if section[1] == 2)
+    names = sections[symbols[6]][4]
+    for i in range(symbols[5] // 24):
+        name, info = struct.unpack_from("<IB", data, symbols[4] + i * 24)
+        if info & 15 == 2 and data[names + name:].split(b"\0")[0] == function:
+            return i
+    raise KeyError(function)
 
 
 class Counters(unittest.TestCase):
@@ -199,6 +215,12 @@ class Counters(unittest.TestCase):
         self.assertTrue(self.felt().startswith("SmPSmPlll"), self.felt()[:20])
         self.assertEqual(self.felt().count("m"), 2)
 
+    def test_replays_that_come_after_sessions_of_one_pass_find_their_counters(self):
+        launches = self.measure("1xscale/1", "300xscale/1", "1xheavy/2", "100xheavy/2", "1xreduce/3", options=("-d",),
+                                FAKE_PROFILER_REPLAY_MS="1")
+        self.assertRegex(self.felt(), "^SmP.*Sr.*SmP.*SmP")
+        self.assertEqual({launch["name"] for launch in launches}, {"scale", "heavy", "reduce"})
+
     def test_what_one_pass_measured_replaces_what_replays_disturbed(self):
         launches = self.measure("1xscale/1", "300xscale/1", options=("-d", "-n", "2"))
         self.assertGreater(len(launches[0]["metrics"]), 60)
@@ -368,11 +390,12 @@ class Counters(unittest.TestCase):
         return path
 
     def test_samples_have_the_text_of_their_instruction(self):
-        program = self.disassembler("""[ "$1" = -c ] && cmp -s "$2" %s || exit 1
+        # Of the function's symbol alone: modules of frameworks are large.
+        program = self.disassembler("""[ "$1 $2 $3" = "-c -fun %d" ] && cmp -s "$4" %s || exit 1
 printf '\\t.section\\t.debug_line,""\\n        /*0010*/  NEVER ;\\n\\t.section\\t.text.small,"ax",@progbits\\n.text.small:\\n'
 printf '        /*0010*/                   LDG.E R4, desc[UR12][R2.64] ;\\n        /*03f0*/   @!P0 BRA `(.L_x_1) ; /* 0x1 */\\n'
 printf '\\t.section\\t.text.other,"ax",@progbits\\n        /*03f0*/   NEVER ;\\n'
-""" % CUBIN)
+""" % (symbol_of(b"small"), CUBIN))
         plain, inlined = self.sampled("load", WARPLIGHT_NVDISASM=program)["lines"]
         self.assertEqual((plain["line"], plain["instruction"], plain["offset_bytes"]), (12, "LDG.E R4, desc[UR12][R2.64]", 16))
         self.assertEqual((inlined["instruction"], inlined["offset_bytes"]), ("@!P0 BRA `(.L_x_1)", 0x3f0))
