@@ -43,6 +43,7 @@ static bool is_weighted(enum metric id)
 struct moments {
     double weight, sum;            /* weighted */
     double count, mean, deviation; /* of launches, each once: Welford's recurrence */
+    double values;                 /* that those launches share */
 };
 
 static void moments_add(struct moments *m, double value, double launches, double weight)
@@ -50,6 +51,7 @@ static void moments_add(struct moments *m, double value, double launches, double
     m->weight += weight;
     m->sum += weight * value;
     m->count += launches;
+    m->values++;
     double step = value - m->mean;
     m->mean += step * launches / m->count;
     m->deviation += launches * step * (value - m->mean);
@@ -59,7 +61,8 @@ static void stat_add(struct metric_stat *stat, struct moments *m, const struct m
                      double launches, double weight)
 {
     if (v->state != COUNTER_VALUE) {
-        if (m->count == 0)
+        /* One launch of which it was known that it is a share of nothing speaks for those that lack it. */
+        if (m->count == 0 && stat->state != COUNTER_UNDEFINED)
             stat->state = v->state;
         return;
     }
@@ -118,8 +121,8 @@ static void combine_metric(struct profile_row *row, const struct metrics *m, str
     stat->value = moments.sum / moments.weight;
     if (moments.count > 1 && members.count == 1)
         take_spread(stat, m, members.at[0], metric_infos[id].key);
-    else if (moments.count > 1)
-        stat->deviation = sqrt(moments.deviation / (moments.count - 1));
+    else if (moments.values > 1)
+        stat->deviation = sqrt(moments.deviation / moments.count * moments.values / (moments.values - 1));
 }
 
 static void combine_stalls(struct profile_row *row, const struct metrics *m, struct members members)
@@ -272,7 +275,8 @@ static uint32_t *assign_rows(struct report *report)
             };
         }
         row_of[i] = at;
-        report->profiles.at[at].profiled += p->launches;
+        report->profiles.at[at].launches += p->launches;
+        report->profiles.at[at].profiled += p->measured ? p->measured : p->launches;
     }
     map_release(&known);
     map_release(&codes);
@@ -285,7 +289,7 @@ static int64_t times_from_ops(struct report *report)
 {
     const struct run *run = report->run;
     struct map rows = {0};
-    int64_t all = 0;
+    int64_t all = 0, *launches = mem_zalloc(report->profiles.count, sizeof *launches);
     for (uint32_t i = 0; i < report->profiles.count; i++) {
         const struct profile_row *row = &report->profiles.at[i];
         map_set(&rows, row_key(run, row->device, row->name, row->shape), i);
@@ -301,8 +305,10 @@ static int64_t times_from_ops(struct report *report)
             continue;
         struct profile_row *row = &report->profiles.at[at];
         row->total_ns = (row->total_ns == UNKNOWN ? 0 : row->total_ns) + ns;
-        row->launches++;
+        if (++launches[at] > row->launches)
+            row->launches = launches[at];
     }
+    free(launches);
     map_release(&rows);
     return all;
 }
@@ -313,10 +319,8 @@ static void find_times(struct report *report)
     bool has_timeline = all > 0;
     vec_each (&report->profiles, row) {
         double ns = row->metrics[METRIC_DURATION].value;
-        if (row->launches < row->profiled)
-            row->launches = row->profiled;
         if (row->total_ns == UNKNOWN && !isnan(ns))
-            row->total_ns = (int64_t)(ns * (double)row->profiled + 0.5);
+            row->total_ns = (int64_t)(ns * (double)row->launches + 0.5);
         if (!has_timeline && row->total_ns != UNKNOWN)
             all += row->total_ns;
     }

@@ -247,7 +247,8 @@ static void read_kernel(struct kernels *k)
         read_member(k, &kernel, key);
     /* Kernels of code that did not run have no launches: they are read from the code itself. */
     struct kernel_profile *profile = &k->run->profiles.at[kernel.profile];
-    profile->launches = kernel.profiled > 0 ? kernel.profiled : kernel.launches;
+    profile->launches = kernel.launches > kernel.profiled ? kernel.launches : kernel.profiled;
+    profile->measured = kernel.profiled;
     struct draft *draft = profiles_draft(&k->profiles, kernel.profile);
     draft->shape = kernel.shape;
     draft->has_shape = kernel.has_shape;

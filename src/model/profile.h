@@ -26,6 +26,7 @@ struct kernel_profile {
     uint32_t range;         /* text: the range that the launch was in, outermost first, joined by '/'; 0 */
     int64_t launch;         /* number in its source, from 0; UNKNOWN */
     int64_t launches;       /* how many launches the values stand for, at least 1 */
+    int64_t measured;       /* of them; 0: all */
 };
 
 enum counter_state {

@@ -47,6 +47,7 @@ void cupti_counters_launch(struct cupti_counters *c, const struct cupti_texts *t
     }
     struct kernel_profile profile = describe(texts, run, source, process, launch);
     profile.launch = launch->number;
+    profile.measured = 1;
     vec_push(&run->profiles, profile);
     c->profile = (uint32_t)run->profiles.count;
 }

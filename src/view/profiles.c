@@ -27,14 +27,17 @@ static void put_device(struct screen *s, const struct report *report)
             str_addf(&text, " · %d SMs", d->sm_count);
         str_puts(&text, " · ");
     }
-    int64_t total = 0, launches = 0;
+    int64_t total = 0, launches = 0, measured = 0;
     vec_each (&report->profiles, row) {
         total += row->total_ns == UNKNOWN ? 0 : row->total_ns;
-        launches += row->profiled;
+        launches += row->launches;
+        measured += row->profiled;
     }
-    struct msg msg = msg_make(N_("kernels: {0} · launches measured: {1} · GPU time: {2}"),
-                              value_count((int64_t)report->profiles.count), value_count(launches),
-                              value_ns(total > 0 ? total : UNKNOWN));
+    const char *text_of_all = N_("kernels: {0} · launches measured: {1} · GPU time: {2}");
+    const char *text_of_some = N_("kernels: {0} · launches: {3}, of them measured: {1} · GPU time: {2}");
+    struct msg msg = msg_make(launches > measured ? text_of_some : text_of_all,
+                              value_count((int64_t)report->profiles.count), value_count(measured),
+                              value_ns(total > 0 ? total : UNKNOWN), value_count(launches));
     text_msg(&text, &msg, report);
     screen_wrap(s, STYLE_BOLD, str_text(&text), 0, INDENT);
     str_release(&text);

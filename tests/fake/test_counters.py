@@ -334,10 +334,22 @@ class Counters(unittest.TestCase):
     def test_the_command_shows_every_kernel_with_all_its_launches_and_passes_the_exit_code_on(self):
         kernels = self.kernels("20x_Z5saxpyifPKfPf/1", "3xheavy/2", "code7", options=("--launches", "4"), code=7)
         saxpy = kernels["saxpy(int, float, float const*, float*)"]
-        self.assertEqual(saxpy["launches"], 20)
+        self.assertEqual((saxpy["launches"], saxpy["profiled_launches"]), (20, 4))
         self.assertEqual((saxpy["metrics"]["duration_ns"], saxpy["total_ns"]), (1000, 20000))
         self.assertEqual((saxpy["registers_per_thread"], saxpy["static_shared_bytes"]), (40, 2048))
         self.assertEqual(kernels["heavy"]["total_ns"], 3e6)
+
+    def test_what_was_measured_is_told_from_what_it_stands_for_also_once_it_is_a_file(self):
+        path, saved = (os.path.join(self.folder.name, name) for name in ("text", "saved.json"))
+        words, options = ("20xscale/1", "3xheavy/2"), ("--launches", "4")
+        self.kernels(*words, options=(*options, "-o", saved))
+        self.kernels(*words, options=(*options, "--format", "text", "-o", path))
+        with open(path) as file:
+            live = file.read()
+        self.assertRegex(live, "kernels: 2 . launches: 23, of them measured: 7 . GPU time: 3.02 ms")
+        read = subprocess.run([WARPLIGHT, "kernels", saved], env={**os.environ, "WARPLIGHT_LANG": "en"}, capture_output=True,
+                              text=True, timeout=60, check=True)
+        self.assertRegex(read.stdout, "launches: 23, of them measured: 7 . GPU time: 3.02 ms")
 
     def test_counters_that_were_asked_for_are_shown_by_their_names(self):
         asked = ["--metrics", f"{DURATION},x__y.sum,l1tex__t_sector_hit_rate.pct"]

@@ -146,6 +146,42 @@ static void launches_of_one_shape_are_one_row(void **state)
     end(f);
 }
 
+/* As a live run has them: of ten launches two were measured, the second in all passes. */
+static void measured_launches_stand_for_the_others(void **state)
+{
+    (void)state;
+    struct fixture fixture, *f = &fixture;
+    begin(f);
+    for (int i = 0; i < 2; i++) {
+        launch(f, "k", 1000, 256);
+        f->run.profiles.at[f->profile].launches = i ? 2 : 8;
+        f->run.profiles.at[f->profile].measured = 1;
+        add(f, "gpu__time_duration.sum", "ns", i ? 2000 : 1000);
+    }
+    NUMBER("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", 0);
+    NUMBER("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", 0);
+    NUMBER("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", 0);
+    NUMBER("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", 0);
+    const struct profile_row *row = only_row(f);
+    assert_int_equal(row->profiled, 2);
+    assert_int_equal(row->launches, 10);
+    assert_int_equal(row->total_ns, 12000);
+    assert_true(fabs(row->metrics[METRIC_DURATION].deviation - sqrt(2 * 160000)) < 1e-6);
+    /* Of one measured launch nobody knows how far others are. */
+    assert_true(isnan(row->metrics[METRIC_SHARED_LOAD_WAVEFRONTS].deviation));
+    /* That the kernel has no shared memory is known from one of them. */
+    assert_int_equal(row->metrics[METRIC_SHARED_CONFLICT].state, COUNTER_UNDEFINED);
+    assert_false(row->undecided >> UNDECIDED_CONFLICTS & 1);
+    end(f);
+    begin(f); /* whichever comes first */
+    launch(f, "k", 1000, 256);
+    NUMBER("l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", 0);
+    NUMBER("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", 0);
+    launch(f, "k", 1000, 256);
+    assert_false(only_row(f)->undecided >> UNDECIDED_CONFLICTS & 1);
+    end(f);
+}
+
 static void a_timeline_beside_the_counters_gives_the_times(void **state)
 {
     (void)state;
@@ -636,6 +672,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(launches_of_one_shape_are_one_row),
+        cmocka_unit_test(measured_launches_stand_for_the_others),
         cmocka_unit_test(a_timeline_beside_the_counters_gives_the_times),
         cmocka_unit_test(one_pass_tells_what_bounds),
         cmocka_unit_test(without_counters_nothing_is_claimed),
