@@ -207,8 +207,8 @@ struct metric_value metric_get(const struct metrics *m, uint32_t profile, enum m
     struct metric_value own = counter_get(m, profile, metric_infos[id].key);
     if (own.state == COUNTER_VALUE)
         return plausible(id, own.value, metric_infos[id].key);
-    if (own.state == COUNTER_UNDEFINED)
-        return own;
+    if (own.state != COUNTER_NOT_MEASURED)
+        return no_value(own.state);
     struct metric_value derived = from_shape(m, profile, id);
     return derived.state == COUNTER_VALUE ? derived : no_value(why);
 }

@@ -34,7 +34,8 @@ static const char *const nvprof_names[STALL_COUNT] = {
 };
 
 enum family {
-    FAMILY_OWN /* of our own reports */,
+    FAMILY_OWN, /* of our own reports */
+    FAMILY_OWN_SAMPLES,
     FAMILY_LATENCY,
     FAMILY_PERCENT,
     FAMILY_NVPROF,
@@ -50,6 +51,9 @@ static struct metric_value stall_counter(const struct metrics *m, uint32_t profi
     switch (family) {
     case FAMILY_OWN:
         snprintf(name, sizeof name, "stall:%s", key);
+        break;
+    case FAMILY_OWN_SAMPLES:
+        snprintf(name, sizeof name, "sampled:%s", key);
         break;
     case FAMILY_LATENCY:
         snprintf(name, sizeof name, "smsp__average_warps_issue_stalled_%s_per_issue_active.ratio", key);
@@ -81,7 +85,7 @@ enum stall_source metric_stalls(const struct metrics *m, uint32_t profile, doubl
             continue;
         for (int i = 0; i < STALL_COUNT; i++)
             share[i] /= sum;
-        return family == FAMILY_SAMPLES ? STALLS_SAMPLED : STALLS_COUNTED;
+        return family == FAMILY_SAMPLES || family == FAMILY_OWN_SAMPLES ? STALLS_SAMPLED : STALLS_COUNTED;
     }
     for (int i = 0; i < STALL_COUNT; i++)
         share[i] = NAN;
@@ -143,6 +147,9 @@ enum place_metric place_metric_of(const char *name)
     for (size_t i = 0; i < sizeof place_names / sizeof *place_names; i++)
         if (strcmp(place_names[i].name, name) == 0)
             return place_names[i].metric;
+    for (int i = 0; i < PLACE_METRIC_COUNT; i++)
+        if (strcmp(place_metric_keys[i], name) == 0) /* of our own reports */
+            return (enum place_metric)i;
     return PLACE_OTHER;
 }
 

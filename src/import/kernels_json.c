@@ -2,14 +2,15 @@
  * Format: doc/formats/kernels.md.
  *
  * A metric becomes a counter of its own name, and how far apart its launches were counters of "NAME:min",
- * "NAME:max" and "NAME:deviation"; a reason to wait becomes "stall:REASON". Findings are not read: they
- * follow from the metrics. */
+ * "NAME:max" and "NAME:deviation"; a reason to wait becomes "stall:REASON", or "sampled:REASON" where the
+ * sampler saw it; spills make a code. Findings are not read: they follow from the rest. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/i18n.h"
 #include "base/json.h"
 #include "import/import.h"
+#include "import/kernels_json_lines.h"
 #include "import/profiles.h"
 
 enum { NAME_BYTES = 128, KERNELS_MAX = 1 << 20 };
@@ -29,7 +30,8 @@ struct kernel {
     uint32_t profile;
     int64_t profiled, launches;
     struct shape shape;
-    bool has_shape;
+    bool has_shape, is_sampled;
+    int64_t spill_store_bytes, spill_load_bytes; /* UNKNOWN */
 };
 
 static bool read_number(struct json_reader *r, double *value)
@@ -43,6 +45,13 @@ static uint32_t read_count(struct json_reader *r)
 {
     double value = 0;
     return read_number(r, &value) && value > 0 && value < UINT32_MAX ? (uint32_t)value : 0;
+}
+
+/* null is not known. */
+static int64_t read_bytes(struct json_reader *r)
+{
+    double value;
+    return read_number(r, &value) && value >= 0 && value < 1e15 ? (int64_t)value : UNKNOWN;
 }
 
 /* ---- the device ---------------------------------------------------------------------------------------- */
@@ -76,6 +85,10 @@ static void read_device(struct kernels *k)
             device.id = read_count(r);
         else if (json_text_is(key, "name") && json_peek(r) == JSON_STRING)
             device.name = json_read_string(r, &text) ? intern_add(&k->run->strings, text.at, text.length) : 0;
+        else if (json_text_is(key, "uuid") && json_peek(r) == JSON_STRING)
+            device.uuid = json_read_string(r, &text) ? intern_add(&k->run->strings, text.at, text.length) : 0;
+        else if (json_text_is(key, "memory_bytes"))
+            device.memory_bytes = read_bytes(r);
         else if (json_text_is(key, "compute_capability"))
             read_capability(r, &device);
         else if (json_text_is(key, "sm_count"))
@@ -87,6 +100,8 @@ static void read_device(struct kernels *k)
     struct device *known = &k->run->devices.at[k->device];
     known->vendor = VENDOR_NVIDIA;
     known->name = device.name;
+    known->uuid = device.uuid;
+    known->memory_bytes = device.memory_bytes > 0 ? device.memory_bytes : 0;
     known->cc_major = device.cc_major;
     known->cc_minor = device.cc_minor;
     known->sm_count = device.sm_count;
@@ -120,14 +135,23 @@ static bool enter_object(struct json_reader *r)
     return false;
 }
 
-/* "l1_hit_ratio_why": a share of nothing is known to be none; all else is not known. */
+/* "l1_hit_ratio_why": as the report words it (view/profile_columns.c). */
 static void read_why(struct kernels *k, uint32_t profile, const char *name)
 {
+    static const struct {
+        const char *why;
+        enum counter_state state;
+    } states[] = {{"not on this chip", COUNTER_UNSUPPORTED},
+                  {"no permission", COUNTER_NO_PERMISSION},
+                  {"measured, but impossible", COUNTER_IMPLAUSIBLE},
+                  {"a share of nothing", COUNTER_UNDEFINED}};
     struct json_text text;
-    if (json_read_scalar(&k->json, &text) && json_text_is(text, "a share of nothing"))
-        profiles_no_value(&k->profiles, profile,
-                          intern_add(&k->run->strings, name, strlen(name) - strlen("_why")),
-                          COUNTER_UNDEFINED);
+    if (!json_read_scalar(&k->json, &text))
+        return;
+    uint32_t id = intern_add(&k->run->strings, name, strlen(name) - strlen("_why"));
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++)
+        if (json_text_is(text, states[i].why))
+            profiles_no_value(&k->profiles, profile, id, states[i].state);
 }
 
 static void read_metrics(struct kernels *k, uint32_t profile)
@@ -166,7 +190,7 @@ static void read_spread(struct kernels *k, uint32_t profile)
     }
 }
 
-static void read_stalls(struct kernels *k, uint32_t profile)
+static void read_stalls(struct kernels *k, uint32_t profile, bool is_sampled)
 {
     struct json_reader *r = &k->json;
     struct json_text key, text;
@@ -187,7 +211,7 @@ static void read_stalls(struct kernels *k, uint32_t profile)
                 json_skip(r);
         }
         if (*reason && share >= 0)
-            add_counter(k, profile, "stall", reason, share);
+            add_counter(k, profile, is_sampled ? "sampled" : "stall", reason, share);
     }
 }
 
@@ -227,14 +251,34 @@ static void read_member(struct kernels *k, struct kernel *kernel, struct json_te
         kernel->shape.shared_static_bytes = read_count(r);
     else if (json_text_is(key, "dynamic_shared_bytes"))
         kernel->shape.shared_dynamic_bytes = read_count(r);
-    else if (json_text_is(key, "metrics"))
+    else if (json_text_is(key, "spill_store_bytes"))
+        kernel->spill_store_bytes = read_bytes(r);
+    else if (json_text_is(key, "spill_load_bytes"))
+        kernel->spill_load_bytes = read_bytes(r);
+    else if (json_text_is(key, "metrics") || json_text_is(key, "counters"))
         read_metrics(k, kernel->profile);
     else if (json_text_is(key, "spread"))
         read_spread(k, kernel->profile);
+    else if (json_text_is(key, "stall_source") && json_read_scalar(r, &text))
+        kernel->is_sampled = json_text_is(text, "sampled");
     else if (json_text_is(key, "stalls"))
-        read_stalls(k, kernel->profile);
+        read_stalls(k, kernel->profile, kernel->is_sampled);
+    else if (json_text_is(key, "lines"))
+        kernels_json_lines(r, &k->profiles, kernel->profile);
     else
         json_skip(r);
+}
+
+/* What its machine code said when the report was made. */
+static void add_code(struct kernels *k, const struct kernel *kernel)
+{
+    struct kernel_profile *profile = &k->run->profiles.at[kernel->profile];
+    if (kernel->spill_store_bytes == UNKNOWN || kernel->spill_load_bytes == UNKNOWN || profile->launches < 1)
+        return;
+    struct kernel_code *code = run_add_code(k->run, k->source, profile->name);
+    code->spill_store_bytes = kernel->spill_store_bytes;
+    code->spill_load_bytes = kernel->spill_load_bytes;
+    profile->code = (uint32_t)k->run->codes.count - 1;
 }
 
 static void read_kernel(struct kernels *k)
@@ -242,13 +286,17 @@ static void read_kernel(struct kernels *k)
     struct json_text key;
     if (k->run->profiles.count - k->first >= KERNELS_MAX || !enter_object(&k->json))
         return;
-    struct kernel kernel = {.profile = profiles_add(&k->profiles, "", 0), .shape = {.occupancy_percent = -1}};
+    struct kernel kernel = {.profile = profiles_add(&k->profiles, "", 0),
+                            .shape = {.occupancy_percent = -1},
+                            .spill_store_bytes = UNKNOWN,
+                            .spill_load_bytes = UNKNOWN};
     while (json_next_key(&k->json, &key))
         read_member(k, &kernel, key);
     /* Kernels of code that did not run have no launches: they are read from the code itself. */
     struct kernel_profile *profile = &k->run->profiles.at[kernel.profile];
     profile->launches = kernel.launches > kernel.profiled ? kernel.launches : kernel.profiled;
     profile->measured = kernel.profiled;
+    add_code(k, &kernel);
     struct draft *draft = profiles_draft(&k->profiles, kernel.profile);
     draft->shape = kernel.shape;
     draft->has_shape = kernel.has_shape;

@@ -148,6 +148,33 @@ uint32_t run_shape(struct run *run, const struct shape *shape)
     return at;
 }
 
+struct kernel_code *run_add_code(struct run *run, uint32_t source, uint32_t name)
+{
+    struct kernel_code *code = vec_new(&run->codes);
+    *code = (struct kernel_code){
+        .source = source,
+        .name = name,
+        .demangled = name,
+        .registers_per_thread = UNKNOWN,
+        .static_shared_bytes = UNKNOWN,
+        .dynamic_shared_bytes = UNKNOWN,
+        .reserved_shared_bytes = UNKNOWN,
+        .barriers = UNKNOWN,
+        .stack_bytes = UNKNOWN,
+        .parameter_bytes = UNKNOWN,
+        .max_threads_per_block = UNKNOWN,
+        .min_blocks_per_sm = UNKNOWN,
+        .required_block = {UNKNOWN, UNKNOWN, UNKNOWN},
+        .cluster = {UNKNOWN, UNKNOWN, UNKNOWN},
+        .spill_store_bytes = UNKNOWN,
+        .spill_load_bytes = UNKNOWN,
+        .local_store_bytes = UNKNOWN,
+        .local_load_bytes = UNKNOWN,
+        .code_bytes = UNKNOWN,
+    };
+    return code;
+}
+
 uint32_t run_series(struct run *run, const char *name, uint32_t device, uint32_t process,
                     enum counter_unit unit)
 {

@@ -289,6 +289,9 @@ uint32_t run_process(struct run *run, uint32_t source, int64_t pid);
 uint32_t run_thread(struct run *run, uint32_t process, int64_t tid);
 uint32_t run_stream(struct run *run, uint32_t process, uint32_t device, int64_t context, int64_t id);
 uint32_t run_shape(struct run *run, const struct shape *shape);
+/* A kernel's code of which only its name is known yet; name: text. The address is valid until the next one.
+ */
+struct kernel_code *run_add_code(struct run *run, uint32_t source, uint32_t name);
 uint32_t run_series(struct run *run, const char *name, uint32_t device, uint32_t process,
                     enum counter_unit unit);
 

@@ -21,31 +21,11 @@ struct kernel_code *code_add(struct code_reader *reader, const struct code_origi
 {
     uint32_t id = intern_add(&reader->run->strings, name, name_length);
     uint32_t demangled = code_demangle(reader, id);
-    struct kernel_code *code = vec_new(&reader->run->codes);
-    *code = (struct kernel_code){
-        .source = reader->source,
-        .name = id,
-        .demangled = demangled,
-        .container = origin->container,
-        .sm = (int32_t)origin->sm,
-        .is_specific = origin->is_specific,
-        .is_family = origin->is_family,
-        .registers_per_thread = UNKNOWN,
-        .static_shared_bytes = UNKNOWN,
-        .dynamic_shared_bytes = UNKNOWN,
-        .reserved_shared_bytes = UNKNOWN,
-        .barriers = UNKNOWN,
-        .stack_bytes = UNKNOWN,
-        .parameter_bytes = UNKNOWN,
-        .max_threads_per_block = UNKNOWN,
-        .min_blocks_per_sm = UNKNOWN,
-        .required_block = {UNKNOWN, UNKNOWN, UNKNOWN},
-        .cluster = {UNKNOWN, UNKNOWN, UNKNOWN},
-        .spill_store_bytes = UNKNOWN,
-        .spill_load_bytes = UNKNOWN,
-        .local_store_bytes = UNKNOWN,
-        .local_load_bytes = UNKNOWN,
-        .code_bytes = UNKNOWN,
-    };
+    struct kernel_code *code = run_add_code(reader->run, reader->source, id);
+    code->demangled = demangled;
+    code->container = origin->container;
+    code->sm = (int32_t)origin->sm;
+    code->is_specific = origin->is_specific;
+    code->is_family = origin->is_family;
     return code;
 }

@@ -418,6 +418,24 @@ printf '\\t.section\\t.text.other,"ax",@progbits\\n        /*03f0*/   NEVER ;\\n
             with open(path) as file:
                 self.assertIn(said, file.read())
 
+    def test_a_report_that_was_kept_says_the_same(self):
+        saved = os.path.join(self.folder.name, "saved.json")
+        program = self.disassembler("""printf '\\t.section\\t.text.small,"ax",@progbits\\n        /*0010*/  NOP ;\\n'""")
+        self.kernels("load", "20xheavy/2", "3xsmall/50000", options=("--deep", "--stalls", "--launches", "2", "-o", saved),
+                     FAKE_PROFILER_CUBIN=CUBIN, FAKE_PROFILER_PC="0x3f0", WARPLIGHT_NVDISASM=program)
+        out = subprocess.run([WARPLIGHT, "kernels", saved, "--format", "json"], env={**os.environ, "WARPLIGHT_LANG": "en"},
+                             capture_output=True, text=True, timeout=60, check=True)
+        with open(saved) as file:
+            kept = json.load(file)
+        read = json.loads(out.stdout)
+        self.assertEqual(read["kernels"], kept["kernels"])
+        small = next(kernel for kernel in kept["kernels"] if kernel["name"] == "small")
+        self.assertEqual((small["stall_source"], small["spill_store_bytes"], len(small["lines"])), ("sampled", 8, 2))
+        self.assertIn("inlined_at", small["lines"][1])
+        self.assertEqual([small["lines"][0].get("instruction"), small["lines"][0]["offset_bytes"]], ["NOP", 16])
+        device, before = read["device"], kept["device"]
+        self.assertEqual({key: device[key] for key in device if key != "source"}, {key: before[key] for key in before if key != "source"})
+
     def test_without_a_disassembler_that_works_there_are_lines_all_the_same(self):
         for body, said in ((None, "nvdisasm of the CUDA toolkit was not found"), ("exit 1", "nvdisasm failed"),
                            ("head -c 300000 /dev/urandom", ""), ("printf 'no code here'", "")):

@@ -220,7 +220,7 @@ class Record(unittest.TestCase):
     def test_a_disk_that_fills_up_ends_the_recording_but_not_the_program(self):
         disk = os.path.join(self.folder.name, "disk")
         os.mkdir(disk)
-        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=512k", "none", disk], capture_output=True).returncode:
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=128k", "none", disk], capture_output=True).returncode:
             self.skipTest("a small disk cannot be mounted here")
         try:
             self.file = os.path.join(disk, "run.wlt")
