@@ -308,6 +308,9 @@ static void drop_unlaunched(struct kernels *k)
     for (size_t i = 0; i < k->run->counters.count; i++)
         if (k->run->counters.profile[i] >= used)
             used = (size_t)k->run->counters.profile[i] + 1;
+    for (size_t i = 0; i < k->run->place_counters.count; i++)
+        if (k->run->place_counters.profile[i] != NONE && k->run->place_counters.profile[i] >= used)
+            used = (size_t)k->run->place_counters.profile[i] + 1;
     while (k->run->profiles.count > used && k->run->profiles.at[k->run->profiles.count - 1].launches < 1)
         k->run->profiles.count--;
     for (size_t i = k->first; i < k->run->profiles.count; i++) {

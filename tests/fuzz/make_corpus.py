@@ -599,6 +599,13 @@ def kernels():
     whole = json.dumps(report)
     save("kernels", "whole", whole)
     save("kernels", "cut", whole[:-200])
+    lines = [{"file": "a.cu", "line": 4, "function": "f", "inlined_at": [{"file": "a.cu", "line": 9, "function": "k"}, {}, 3],
+              "instruction": "NOP", "offset_bytes": 16, "samples": 9, "stalls": {"barrier": 9, "none": None}},
+             {"line": None, "line_why": "no line information", "offset_bytes": -1, "stalls": []}, None]
+    report["kernels"] = [{**kernel, "stall_source": "sampled", "spill_store_bytes": 8, "spill_load_bytes": 1e99, "lines": lines,
+                          "counters": {"a__b.sum": 3}}, {**kernel, "spill_store_bytes": 0, "spill_load_bytes": 0, "lines": lines[0]}]
+    save("kernels", "lines", json.dumps(report))
+    save("kernels", "lines-without-launches", json.dumps({**report, "kernels": [{"name": "k", "lines": lines}]}))
     save("kernels", "code", json.dumps({"schema": "warplight.kernels/1", "device": None, "kernels": [{"name": "k"}]}))
 
 
