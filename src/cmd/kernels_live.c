@@ -48,8 +48,10 @@ static void say_what_was_measured(const struct cli *cli, const struct measure *m
                   stderr);
     } else if (collect_process_count(&m->collect) == 0) {
         fputs(_("warplight: no process used CUDA, so there is nothing to measure\n"), stderr);
+    } else if (!cli->globals.quiet && collect_process_count(&m->collect) == 1) {
+        fprintf(stderr, _("warplight: launches measured: %zu\n"), run->profiles.count);
     } else if (!cli->globals.quiet) {
-        fprintf(stderr, _("warplight: measured %zu launches of %zu processes\n"), run->profiles.count,
+        fprintf(stderr, _("warplight: launches measured: %zu, of %zu processes\n"), run->profiles.count,
                 collect_process_count(&m->collect));
     }
 }
@@ -122,17 +124,21 @@ static void say_why_without_text(int why)
                 strerror(why));
 }
 
-static void disassemble(struct run *run, bool quiet)
+static void disassemble(struct run *run, const struct cli *cli)
 {
-    uint32_t count = (uint32_t)run->images.count;
+    uint32_t count = (uint32_t)run->images.count, wanted = 0;
     struct disassembly *all = mem_zalloc(count, sizeof *all);
+    bool is_live = isatty(STDERR_FILENO) && !cli->globals.quiet && !cli->globals.no_progress;
     int why = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t code = run->images.at[i].bytes;
         all[i].cubin = run_text(run, code);
         all[i].size = intern_length(&run->strings, code);
         places_want_sass(run, i, &all[i].symbols);
+        wanted += all[i].symbols.len > 0;
     }
+    if (is_live && wanted)
+        fprintf(stderr, _("warplight: nvdisasm reads the code of the kernels (%u)"), wanted);
     disassembler_run(all, count, DISASSEMBLY_S * INT64_C(1000000000));
     for (uint32_t i = 0; i < count; i++) {
         places_take_sass(run, i, str_text(&all[i].text), all[i].text.len);
@@ -141,7 +147,9 @@ static void disassemble(struct run *run, bool quiet)
         str_release(&all[i].text);
     }
     free(all);
-    if (!quiet)
+    if (is_live && wanted)
+        fputs("\r\x1b[K", stderr);
+    if (!cli->globals.quiet)
         say_why_without_text(why);
 }
 
@@ -170,7 +178,7 @@ int live_measure(struct run *run, const struct cli *cli, const struct live_optio
         read_own_code(run, argv[0]);
         binary_read_images(run);
         places_find_lines(run);
-        disassemble(run, cli->globals.quiet);
+        disassemble(run, cli);
         run_seal(run);
     }
     free(argv);
