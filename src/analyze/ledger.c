@@ -42,7 +42,7 @@ const char *account_meaning(enum account account)
         [IDLE_STARTUP] = N_("before the first GPU work"),
         [IDLE_DATA_LOADING] = N_("the host was loading data"),
         [IDLE_LAUNCH_BOUND] = N_("the host could not issue work fast enough"),
-        [IDLE_HOST_SYNC] = N_("the host had waited for the GPU instead of issuing ahead"),
+        [IDLE_HOST_SYNC] = N_("the host waited instead of issuing ahead"),
         [IDLE_HOST_COMPUTE] = N_("the host ran other code"),
         [IDLE_HOST_IO] = N_("the host was in file or network I/O"),
         [IDLE_HOST_WAIT] = N_("the host waited for a lock, thread or process"),

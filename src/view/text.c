@@ -129,6 +129,17 @@ static struct device_report fold(const struct device_report *device, const struc
     return folded;
 }
 
+/* What the GPU did in the order of the accounts, then why it was idle, most first. */
+static void order_accounts(const struct device_report *device, enum account order[ACCOUNT_COUNT])
+{
+    for (int a = 0; a < ACCOUNT_COUNT; a++) {
+        int at = a;
+        for (; at > ACCOUNT_BUSY_COUNT && device->ledger_ns[a] > device->ledger_ns[order[at - 1]]; at--)
+            order[at] = order[at - 1];
+        order[at] = (enum account)a;
+    }
+}
+
 void text_ledger(struct screen *s, const struct report *report, const struct device_report *device,
                  const struct report *steady, double least_share)
 {
@@ -136,15 +147,18 @@ void text_ledger(struct screen *s, const struct report *report, const struct dev
     struct ledger_layout layout = lay_out_ledger(s, &shown, least_share);
     double wall = shown.wall_ns > 0 ? (double)shown.wall_ns : 1;
     int64_t rest = 0;
-    for (int a = 0; a < ACCOUNT_COUNT; a++) {
+    enum account order[ACCOUNT_COUNT];
+    order_accounts(&shown, order);
+    for (int i = 0; i < ACCOUNT_COUNT; i++) {
+        enum account a = order[i];
         int64_t ns = shown.ledger_ns[a];
-        const char *meaning = steady && a == IDLE_STARTUP ? N_("before the first ordinary step")
-                                                          : account_meaning((enum account)a);
+        const char *meaning =
+            steady && a == IDLE_STARTUP ? N_("before the first ordinary step") : account_meaning(a);
         if (is_small(&shown, a, least_share))
             rest += ns;
         else if (ns != 0)
-            ledger_line(s, report, &layout, account_style((enum account)a), _(account_title((enum account)a)),
-                        ns, (double)ns / wall, _(meaning));
+            ledger_line(s, report, &layout, account_style(a), _(account_title(a)), ns, (double)ns / wall,
+                        _(meaning));
     }
     if (rest > 0)
         ledger_line(s, report, &layout, STYLE_PLAIN, _(rest_title), rest, (double)rest / wall,
