@@ -10,6 +10,7 @@
 #include "base/i18n.h"
 #include "base/time.h"
 #include "cmd/read_run.h"
+#include "cmd/root_folder.h"
 #include "cmd/suggest.h"
 #include "export/wlt_write.h"
 #include "source/machine.h"
@@ -377,6 +378,7 @@ static int run(struct cli *cli, const void *values, struct err *err)
     const struct sample_args *args = values;
     struct sampling s = {.cli = cli, .args = args};
     int rc = check_args(args, &s, err);
+    rc = rc ? rc : check_root_folder(args->root, err);
     if (rc == 0)
         rc = open_output(&s.out, args->output, NULL, 0, err);
     if (rc == 0) {

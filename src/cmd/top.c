@@ -13,6 +13,7 @@
 #include "base/time.h"
 #include "base/utf8.h"
 #include "cmd/command.h"
+#include "cmd/root_folder.h"
 #include "cmd/top_limits.h"
 #include "cmd/top_state.h"
 #include "view/machine.h"
@@ -315,7 +316,7 @@ static int check(const struct top_args *args, struct err *err)
     if (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO))
         return err_set(err, ERR_ENV, NULL, -1, _("for files and pipes there is 'warplight sample'"),
                        _("it needs a terminal for input and output"));
-    return 0;
+    return check_root_folder(args->root, err);
 }
 
 static void choose_settings(struct top *t, const struct top_args *args)

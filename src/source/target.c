@@ -81,6 +81,20 @@ static char **target_environment(struct str *text, const char *library, const ch
     return all.at;
 }
 
+static const char *remedy(int why)
+{
+    switch (why) {
+    case ENOENT:
+        return _("check the name of the program and PATH");
+    case EACCES:
+        return _("make it executable (chmod +x), or name what runs it: python3 train.py");
+    case ENOEXEC:
+        return _("a program is for this CPU, and a script says in its first line what runs it (#!/bin/sh)");
+    default:
+        return NULL;
+    }
+}
+
 int target_start(struct target *t, char *const *argv, const char *library, const char *folder,
                  const char *options, const sigset_t *mask, struct err *err)
 {
@@ -102,9 +116,7 @@ int target_start(struct target *t, char *const *argv, const char *library, const
     str_release(&text);
     if (why) {
         t->pid = 0;
-        return err_set(err, ERR_ENV, argv[0], -1,
-                       why == ENOENT ? _("check the name of the program and PATH") : NULL,
-                       _("cannot start it: %s"), strerror(why));
+        return err_set(err, ERR_ENV, argv[0], -1, remedy(why), _("cannot start it: %s"), strerror(why));
     }
     return 0;
 }

@@ -5,4 +5,5 @@ warplight sample --rows host
 warplight sample -i 0
 warplight sample --root "$SAMPLES/sysfs/amd" --device 7
 warplight sample extra
+warplight sample --root nowhere
 true
