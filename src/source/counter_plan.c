@@ -28,6 +28,7 @@ static const char *const names[CALLS] = {
 struct host {
     void *library;
     int (*calls[CALLS])(void *params);
+    bool lacks_driver; /* one was passed over that cannot do without */
 };
 
 /* CUPTI looks for its companion by name alone: one that is loaded is found. */
@@ -43,10 +44,30 @@ static void open_companion(const char *path)
     str_release(&companion);
 }
 
+static bool has_driver(void)
+{
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW);
+    if (driver)
+        dlclose(driver);
+    return driver != NULL;
+}
+
+/* Since 13.2, which brought sets of one pass, CUPTI plans with the driver only: 13.2 crashes without,
+ * whatever is called, and later ones answer 999. */
+static bool needs_driver(void *library)
+{
+    return dlsym(library, "cuptiProfilerHostGetSinglePassSets") != NULL;
+}
+
 static bool open_at(struct host *host, const char *path)
 {
     open_companion(path);
     void *library = dlopen(path, RTLD_NOW);
+    if (library && needs_driver(library) && !has_driver()) {
+        host->lacks_driver = true;
+        dlclose(library);
+        return false;
+    }
     for (int i = 0; library && i < CALLS; i++) {
         *(void **)&host->calls[i] = dlsym(library, names[i]);
         if (!host->calls[i]) { /* older than 12.6 */
@@ -104,6 +125,14 @@ static bool find_in_places(struct host *host, struct str *path)
     return host->library != NULL;
 }
 
+static int needs_another(const char *where, struct err *err)
+{
+    return err_set(err, ERR_ENV, where, -1,
+                   _("where there is none, name one of 12.6 to 13.1 in WARPLIGHT_CUPTI: pip download "
+                     "nvidia-cuda-cupti==13.1.115, and unpack it"),
+                   _("CUPTI of 13.2 and newer plans only beside NVIDIA's driver"));
+}
+
 static int find_host(struct host *host, struct str *path, struct err *err)
 {
     static const char *const plain[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
@@ -112,6 +141,8 @@ static int find_host(struct host *host, struct str *path, struct err *err)
         str_puts(path, chosen);
         if (open_at(host, chosen))
             return 0;
+        if (host->lacks_driver)
+            return needs_another(chosen, err);
         const char *why = dlerror();
         return err_set(
             err, ERR_ENV, chosen, -1,
@@ -125,6 +156,8 @@ static int find_host(struct host *host, struct str *path, struct err *err)
         }
     if (find_in_places(host, path))
         return 0;
+    if (host->lacks_driver)
+        return needs_another("libcupti", err);
     return err_set(err, ERR_ENV, "libcupti", -1,
                    _("install it (pip install nvidia-cuda-cupti) or name it in WARPLIGHT_CUPTI"),
                    _("no CUPTI of CUDA 12.6 or newer was found, which knows what each GPU can count"));

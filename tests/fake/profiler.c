@@ -16,6 +16,7 @@
  * was measured as a whole
  *
  * A context is a number; its bits from the 12th on are its device (tests/fake/cuda.c). */
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -331,8 +332,21 @@ int cuptiProfilerHostDeinitialize(struct profiler_host_object *p)
     return OK;
 }
 
+#ifdef FAKE_CUPTI_NEW
+EXPORT int cuptiProfilerHostGetSinglePassSets(void *params);
+
+int cuptiProfilerHostGetSinglePassSets(void *params)
+{
+    return params ? OK : INVALID_PARAMETER;
+}
+#endif
+
 int cuptiProfilerHostGetSupportedChips(struct profiler_host_chips *p)
 {
+#ifdef FAKE_CUPTI_NEW
+    if (!dlopen("libcuda.so.1", RTLD_NOW)) /* as 13.2 does */
+        abort();
+#endif
     static const char *const chips[] = {"GA100", "GH100"};
     p->count = 2;
     p->names = chips;

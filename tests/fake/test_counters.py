@@ -536,6 +536,18 @@ printf '\\t.section\\t.text.other,"ax",@progbits\\n        /*03f0*/   NEVER ;\\n
         self.assertIn("no chip has these metrics", self.plan("--metrics", "nonsense", code=2))
         self.assertIn("WARPLIGHT_CUPTI", self.plan(code=4, WARPLIGHT_CUPTI="/nonexistent/libcupti.so"))
 
+    def test_a_cupti_that_plans_only_beside_the_driver_is_not_asked_without(self):
+        new = CUPTI.replace("libfake-cupti", "libfake-cupti-new")
+        driver = os.path.dirname(CUDA)
+        self.assertIn("GH100", self.plan(WARPLIGHT_CUPTI=new, LD_LIBRARY_PATH=driver))
+        real = subprocess.run([sys.executable, "-c", "import ctypes; ctypes.CDLL('libcuda.so.1')"], capture_output=True,
+                              env={**os.environ, "LD_LIBRARY_PATH": ""}, timeout=60, check=False)
+        if real.returncode == 0:
+            self.skipTest("this machine has the driver")
+        said = self.plan(code=4, WARPLIGHT_CUPTI=new, LD_LIBRARY_PATH="")
+        self.assertIn("only beside NVIDIA's driver", said)
+        self.assertIn("13.1", said)
+
 
 if __name__ == "__main__":
     unittest.main(argv=[sys.argv[0]], verbosity=1)
