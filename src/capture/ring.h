@@ -174,9 +174,10 @@ struct ring_plan {
 enum { RING_LAUNCH = 64, RING_COUNTERS = 65, RING_COUNTERS_AT_ONCE = 14 };
 enum ring_launch_flags {
     RING_LAUNCH_COOPERATIVE = 1,
-    RING_LAUNCH_TOTAL = 2, /* no launch: at the end, how many there were of a kernel; number says it */
-    RING_LAUNCH_GRAPH = 4, /* of a CUDA graph, which was measured as a whole */
-    RING_LAUNCH_ALONE = 8, /* total of what was never measured: it waits for other GPUs */
+    RING_LAUNCH_TOTAL = 2,   /* no launch: at the end, how many there were of a kernel; number says it */
+    RING_LAUNCH_GRAPH = 4,   /* of a CUDA graph, which was measured as a whole */
+    RING_LAUNCH_ALONE = 8,   /* total of what was never measured: it waits for other GPUs */
+    RING_LAUNCH_OTHERS = 16, /* total of all kernels that are too many to be told apart; it has no name */
 };
 struct ring_launch {
     uint32_t kind; /* RING_LAUNCH */

@@ -64,7 +64,9 @@ struct context {
     uint32_t busy;            /* times that another process had the counters */
     int64_t retry_ns;         /* not before */
     struct refusal busy_why;
-    bool measured; /* something was */
+    bool measured;            /* something was */
+    int64_t others;           /* launches of kernels that found no place */
+    _Atomic bool names_moved; /* a module is gone: another kernel's name may lie where one of its was */
 };
 
 static struct {
@@ -168,6 +170,13 @@ static void add_totals(struct recorder *r, struct context *c)
         records_add(r, &record, sizeof record);
         kernel->launches = kernel->measured = 0;
     }
+    struct ring_launch others = {.kind = RING_LAUNCH,
+                                 .device = (uint32_t)c->device,
+                                 .number = c->others,
+                                 .flags = RING_LAUNCH_TOTAL | RING_LAUNCH_OTHERS};
+    if (c->others)
+        records_add(r, &others, sizeof others);
+    c->others = 0;
 }
 
 /* ---- sessions -------------------------------------------------------------------------------------------
@@ -200,13 +209,13 @@ static void take_values(struct recorder *r, struct context *c, enum mode mode, s
     kernel->duration_ns = values[0] > 0 ? values[0] : 0;
     c->measured = true;
     atomic_store_explicit(&counters.measured, true, memory_order_relaxed);
-    kernel->deep = kernel->deep || mode == MODE_DEEP;
 }
 
 /* Ranges are numbered in the order of their launches; in replay CUPTI counts on over sessions. */
 static bool take_ranges(struct recorder *r, struct context *c, enum mode mode, size_t ranges)
 {
     double values[PROFILER_METRICS];
+    struct refusal why;
     int64_t first = INT64_MAX;
     for (size_t i = 0; i < ranges; i++) {
         int64_t order = profiler_order(&c->profiler, &c->session, i);
@@ -218,10 +227,12 @@ static bool take_ranges(struct recorder *r, struct context *c, enum mode mode, s
             return false;
         struct launch *launch = &c->launches[order];
         pthread_mutex_lock(&c->plans->evaluating);
-        bool known = launch->kernel && profiler_values(&c->profiler, &c->session, i, values);
+        bool known = launch->kernel && profiler_values(&c->profiler, &c->session, i, values, &why);
         pthread_mutex_unlock(&c->plans->evaluating);
         if (known)
             take_values(r, c, mode, launch, values);
+        else if (launch->kernel)
+            recorder_note(r, why.why, why.detail);
     }
     return true;
 }
@@ -238,6 +249,8 @@ static void stop(struct recorder *r, struct context *c)
     int64_t ranges = profiler_stop(&c->profiler, &c->session, &why);
     if (ranges < 0) {
         give_up(r, c, &why);
+    } else if (mode == MODE_GRAPH && c->launch_count == 0) {
+        /* The launch failed: its range holds nothing. */
     } else if (ranges != c->launch_count || !take_ranges(r, c, mode, (size_t)ranges)) {
         refusal_set(&why, N_("some counters were dropped: which launch they belong to is not certain ({0})"),
                     "%u launches, %lld ranges", c->launch_count, (long long)ranges);
@@ -463,10 +476,21 @@ static void open_session(struct recorder *r, struct context *c, enum mode mode)
         start(r, c, mode);
 }
 
+static void forget_kernels(struct recorder *r, struct context *c)
+{
+    stop(r, c);
+    add_totals(r, c);
+    memset(c->kernels, 0, KERNELS * sizeof *c->kernels);
+}
+
 /* With the context's lock held. Returns whether it stays held until the launch is done. */
 static bool enter(struct recorder *r, struct context *c, uint32_t cbid, const struct callback_call *call,
                   int64_t number)
 {
+    if (atomic_exchange(&c->names_moved, false))
+        forget_kernels(r, c);
+    if (c->dead)
+        return false;
     inside = true;
     struct launch launch = launch_read(r, &counters.driver, c->device, c->kernels, cbid, call);
     inside = false;
@@ -477,12 +501,13 @@ static bool enter(struct recorder *r, struct context *c, uint32_t cbid, const st
         launch.kernel->launches++;
         c->total_ns += launch.kernel->duration_ns;
     }
+    c->others += !launch.kernel && (launch.is_single || launch.flags & RING_LAUNCH_GRAPH);
     enum mode mode = !launch.kernel            ? MODE_OFF
                      : launch.kernel->is_graph ? wanted_of_graph(r, c, launch.kernel)
                                                : wanted_mode(r, c, launch.kernel);
     c->deepening = mode == MODE_DEEP ? DEEPENING : c->deepening - (c->deepening > 0);
     /* A graph, or what waits for other GPUs, in a session of kernels would lose it, or wait for ever. */
-    if (!launch.is_single || (launch.kernel && launch.kernel->excluded))
+    if (!launch.is_single || launch.excluded)
         stop(r, c);
     if (mode != MODE_OFF)
         open_session(r, c, mode);
@@ -509,6 +534,9 @@ static void leave(struct recorder *r, struct context *c, bool launched)
         c->idle = kernel ? 0 : c->idle + 1;
         if (kernel)
             kernel->measured++;
+        /* Also where no values come: a replay that fails once may do so each time. */
+        if (kernel && c->mode == MODE_DEEP)
+            kernel->deep = true;
     }
     c->last_ns = clock_ns(CLOCK_MONOTONIC);
     if (c->mode != MODE_QUICK || c->launch_count == RANGES || c->idle >= PATIENCE)
@@ -575,6 +603,10 @@ static void on_context_end(struct recorder *r, const struct callback_resource_da
     struct context *c = data->context ? known_context(data->context) : NULL;
     if (!c)
         return;
+    void *before = NULL;
+    bool is_current =
+        counters.driver.CtxGetCurrent(&before) == 0 && before == data->context; /* it need not be */
+    bool pushed = !is_current && counters.driver.CtxPushCurrent(data->context) == 0;
     pthread_mutex_lock(&c->lock);
     if (c->handle == data->context) {
         stop(r, c);
@@ -584,20 +616,17 @@ static void on_context_end(struct recorder *r, const struct callback_resource_da
         free_context(c); /* a new one may get its address */
     }
     pthread_mutex_unlock(&c->lock);
+    if (pushed)
+        counters.driver.CtxPopCurrent(&before);
 }
 
-/* Another kernel's name may come to lie where one of this module was. */
-static void on_module_end(struct recorder *r, const struct callback_resource_data *data)
+/* In the middle of the driver, which may hold locks that a launch waits for with ours held; and the context
+ * need not be current. The next launch does what is to be done. */
+static void on_module_end(const struct callback_resource_data *data)
 {
     struct context *c = data->context ? known_context(data->context) : NULL;
-    if (!c || c->dead)
-        return;
-    pthread_mutex_lock(&c->lock);
-    stop(r, c);
-    add_totals(r, c);
-    if (c->kernels)
-        memset(c->kernels, 0, KERNELS * sizeof *c->kernels);
-    pthread_mutex_unlock(&c->lock);
+    if (c)
+        atomic_store(&c->names_moved, true);
 }
 
 static void on_resource(struct recorder *r, uint32_t cbid, const struct callback_resource_data *data)
@@ -611,7 +640,7 @@ static void on_resource(struct recorder *r, uint32_t cbid, const struct callback
         cubins_keep(r, data->descriptor);
         break;
     case CALLBACK_MODULE_UNLOAD:
-        on_module_end(r, data);
+        on_module_end(data);
         break;
     default:
         break;

@@ -8,6 +8,7 @@ static const struct {
     size_t at;
 } symbols[] = {
     {"cuCtxGetDevice", offsetof(struct driver, CtxGetDevice)},
+    {"cuCtxGetCurrent", offsetof(struct driver, CtxGetCurrent)},
     {"cuCtxPushCurrent_v2", offsetof(struct driver, CtxPushCurrent)},
     {"cuCtxPopCurrent_v2", offsetof(struct driver, CtxPopCurrent)},
     {"cuFuncGetAttribute", offsetof(struct driver, FuncGetAttribute)},

@@ -20,6 +20,7 @@ enum driver_node { DRIVER_NODE_KERNEL = 0, DRIVER_NODE_GRAPH = 4 };
 
 struct driver {
     int (*CtxGetDevice)(int *device);
+    int (*CtxGetCurrent)(void **context);
     int (*CtxPushCurrent)(void *context);
     int (*CtxPopCurrent)(void **context);
     int (*FuncGetAttribute)(int *value, int attribute, void *function);

@@ -80,6 +80,13 @@ static struct kernel *find_graph(struct recorder *r, struct kernel *kernels, con
     return kernel;
 }
 
+/* Calls of programs that were built for a default stream of each thread mean that by NULL. */
+static void *stream_of(void *stream, bool of_thread)
+{
+    enum { OF_THREAD = 2 };
+    return of_thread && !stream ? (void *)(uintptr_t)OF_THREAD : stream;
+}
+
 /* The parameters of all calls in one form; false: not of a single kernel. */
 static bool read_params(uint32_t cbid, const void *params, struct callback_launch_params *out)
 {
@@ -89,13 +96,16 @@ static bool read_params(uint32_t cbid, const void *params, struct callback_launc
     case CALLBACK_LAUNCH_COOPERATIVE:
     case CALLBACK_LAUNCH_COOPERATIVE_PTSZ:
         memcpy(out, params, sizeof *out);
+        out->stream = stream_of(out->stream, cbid == CALLBACK_LAUNCH_KERNEL_PTSZ ||
+                                                 cbid == CALLBACK_LAUNCH_COOPERATIVE_PTSZ);
         return true;
     case CALLBACK_LAUNCH_KERNEL_EX:
     case CALLBACK_LAUNCH_KERNEL_EX_PTSZ: {
         const struct callback_launch_ex_params *ex = params;
-        *out = (struct callback_launch_params){.function = ex->function,
-                                               .dynamic_shared_bytes = ex->config->dynamic_shared_bytes,
-                                               .stream = ex->config->stream};
+        *out = (struct callback_launch_params){
+            .function = ex->function,
+            .dynamic_shared_bytes = ex->config->dynamic_shared_bytes,
+            .stream = stream_of(ex->config->stream, cbid == CALLBACK_LAUNCH_KERNEL_EX_PTSZ)};
         memcpy(out->grid, ex->config->grid, sizeof out->grid);
         memcpy(out->block, ex->config->block, sizeof out->block);
         return true;
@@ -106,11 +116,12 @@ static bool read_params(uint32_t cbid, const void *params, struct callback_launc
 }
 
 static struct launch read_graph(struct recorder *r, const struct driver *driver, struct kernel *kernels,
-                                const struct callback_graph_params *params)
+                                uint32_t cbid, const struct callback_graph_params *params)
 {
-    struct launch launch = {.flags = RING_LAUNCH_GRAPH, .stream = params->stream};
+    struct launch launch = {.flags = RING_LAUNCH_GRAPH,
+                            .stream = stream_of(params->stream, cbid == CALLBACK_GRAPH_LAUNCH_PTSZ)};
     int status = 0;
-    launch.is_capture = driver->StreamIsCapturing(params->stream, &status) == 0 && status != 0;
+    launch.is_capture = driver->StreamIsCapturing(launch.stream, &status) == 0 && status != 0;
     if (params->executable && !launch.is_capture)
         launch.kernel = find_graph(r, kernels, params->executable);
     return launch;
@@ -121,7 +132,7 @@ struct launch launch_read(struct recorder *r, const struct driver *driver, int d
 {
     struct callback_launch_params params;
     if (cbid == CALLBACK_GRAPH_LAUNCH || cbid == CALLBACK_GRAPH_LAUNCH_PTSZ)
-        return read_graph(r, driver, kernels, call->params);
+        return read_graph(r, driver, kernels, cbid, call->params);
     struct launch launch = {.is_single = read_params(cbid, call->params, &params)};
     if (!launch.is_single)
         return launch;
@@ -134,5 +145,7 @@ struct launch launch_read(struct recorder *r, const struct driver *driver, int d
         graphs_exclude();
     if (call->symbol && !launch.is_capture)
         launch.kernel = find_kernel(r, driver, device, kernels, call->symbol, &params);
+    launch.excluded =
+        launch.kernel ? launch.kernel->excluded : call->symbol && waits_for_others(call->symbol);
     return launch;
 }

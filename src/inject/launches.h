@@ -27,6 +27,7 @@ struct kernel {
 
 struct launch {
     struct kernel *kernel; /* NULL: there are too many, or it is neither a single kernel nor a graph */
+    bool excluded;         /* must not be measured, also where it has no place among the kernels */
     int64_t number;        /* in the process */
     void *stream;
     uint32_t flags;  /* enum ring_launch_flags */

@@ -379,7 +379,7 @@ int64_t profiler_order(struct profiler *p, const struct profiler_session *s, siz
 }
 
 bool profiler_values(struct profiler *p, const struct profiler_session *s, size_t range,
-                     double values[PROFILER_METRICS])
+                     double values[PROFILER_METRICS], struct refusal *why)
 {
     const struct profiler_data *data = &s->data[s->ranges];
     struct profiler_host_evaluate evaluate = {.size = PROFILER_SIZE(profiler_host_evaluate, values),
@@ -390,7 +390,7 @@ bool profiler_values(struct profiler *p, const struct profiler_session *s, size_
                                               .metrics = (const char **)data->plan->metrics,
                                               .count = data->plan->count,
                                               .values = values};
-    return p->calls[HOST_EVALUATE](&evaluate) == CUPTI_OK;
+    return call(p, HOST_EVALUATE, &evaluate, why) == CUPTI_OK;
 }
 
 void profiler_leave(struct profiler *p, struct profiler_session *s)

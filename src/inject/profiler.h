@@ -70,9 +70,9 @@ void profiler_pop(struct profiler *p, const struct profiler_session *s);
 int64_t profiler_stop(struct profiler *p, struct profiler_session *s, struct refusal *why);
 /* The order in which a measured kernel was launched, from 0, or -1. */
 int64_t profiler_order(struct profiler *p, const struct profiler_session *s, size_t range);
-/* Its values, one for each metric of the plan. Sessions that share a plan take turns. */
+/* Its values, one for each metric of the plan; false and why. Sessions that share a plan take turns. */
 bool profiler_values(struct profiler *p, const struct profiler_session *s, size_t range,
-                     double values[PROFILER_METRICS]);
+                     double values[PROFILER_METRICS], struct refusal *why);
 /* Gives the context free: for another kind of session, or for PC sampling. */
 void profiler_leave(struct profiler *p, struct profiler_session *s);
 /* The same for good: gives its memory back, too. */

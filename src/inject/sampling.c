@@ -161,18 +161,29 @@ int sampling_stop(struct sampling *s, struct recorder *r, struct refusal *why)
     if (!s->is_on)
         return 0;
     s->is_on = false;
-    int rc = call(s, STOP, &c, why) == CUPTI_OK ? 0 : -1;
-    for (bool more = rc == 0; more;) {
+    cupti_result result = call(s, STOP, &c, why);
+    bool is_full = result == CUPTI_OUT_OF_MEMORY;
+    for (bool more = result == CUPTI_OK; more;) {
         for (size_t i = 0; i < s->data->pcs && i < SAMPLING_PCS; i++)
             hand_over(s, r, &s->pcs[i]);
         if (s->data->dropped)
             atomic_fetch_add_explicit(&r->ring->dropped_by_cupti, s->data->dropped, memory_order_relaxed);
+        is_full = is_full || s->data->is_full;
         more = s->data->left > 0;
         clear(s);
-        more = more && s->calls[GET_DATA](&get) == CUPTI_OK && s->data->pcs > 0;
+        if (more)
+            result = call(s, GET_DATA, &get, why);
+        is_full = is_full || result == CUPTI_OUT_OF_MEMORY;
+        more = more && result == CUPTI_OK && s->data->pcs > 0;
     }
     s->calls[DISABLE](&c);
-    return rc;
+    /* CUPTI then gives none of them. It is its buffer's memory that is short, not the device's. */
+    if (is_full)
+        refusal_set(why,
+                    N_("there were more samples than the buffer for them holds: some of why warps waited, or "
+                       "all of it, is missing (sample a shorter run)"),
+                    "%s", "");
+    return is_full || result != CUPTI_OK ? -1 : 0;
 }
 
 void sampling_release(struct sampling *s)

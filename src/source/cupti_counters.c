@@ -90,12 +90,14 @@ static void say_totals(const struct cupti_counters *c, struct run *run, uint32_t
                        const uint32_t *measured)
 {
     enum { MOST_IN_GRAPH = 1 << 20 };
-    int64_t in_graphs = 0, in_unmeasured = 0, graphs_of_unknown = 0, alone = 0;
+    int64_t in_graphs = 0, in_unmeasured = 0, graphs_of_unknown = 0, alone = 0, others = 0;
     for (uint32_t i = 0; i < c->totals.count; i++) {
         const struct ring_launch *total = &c->totals.at[i];
         bool is_graph = total->flags & RING_LAUNCH_GRAPH;
         int64_t kernels = total->kernels <= MOST_IN_GRAPH && total->number <= INT32_MAX ? total->kernels : 0;
-        if (!is_graph && total->flags & RING_LAUNCH_ALONE)
+        if (total->flags & RING_LAUNCH_OTHERS)
+            add_capped(&others, total->number);
+        else if (!is_graph && total->flags & RING_LAUNCH_ALONE)
             add_capped(&alone, total->number);
         else if (is_graph && kernels == 0)
             add_capped(&graphs_of_unknown, total->number);
@@ -117,6 +119,9 @@ static void say_totals(const struct cupti_counters *c, struct run *run, uint32_t
         {alone,
          N_("launches of kernels that wait for other GPUs were not measured: one that runs alone never ends "
             "('warplight record' times them)")},
+        {others,
+         N_("launches were not measured: the program has too many different kernels (each grid and block "
+            "counts as one)")},
     };
     for (size_t i = 0; i < sizeof notes / sizeof *notes; i++)
         if (notes[i].count > 0)

@@ -1,11 +1,15 @@
 /* A program that launches kernels, for tests of counters: counters_app [WORD…], one word a thing to do:
  *
  *   NxNAME/GRID   N launches of NAME with that grid and 128 threads a block
+ *   gridsN        a launch of scale with each grid from 1 to N
+ *   endC          context C ends, whichever is current
  *   onC           from now on in context C, a hexadecimal number whose bits from the 12th on are the device
  * (40) makeG         makes graph G, see cuda.c: a hexadecimal number load (a module), graph (launches the
- * latest), capture, collective (is captured), cooperative, fault (a launch that fails), pause (most of a
- * second), threads, gpus (a thread each, at the same time), contexts (a hundred, one after the other), crowd
- * (a hundred at a time), end (of the context), fork, kill, code7 */
+ * latest), capture, threadcapture (of the thread's default
+ * stream), unload (a module), unloads (while other threads launch), collective (is captured), cooperative,
+ * fault and badgraph (launches that fail), pause (most of a second), threads, gpus (a thread each, at the
+ * same time), contexts (a hundred, one after the other), crowd (a hundred at a time), end (of the context),
+ * fork, kill, code7 */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
@@ -25,6 +29,7 @@ static int (*set_current)(void *);
 static __thread uintptr_t context = 64;
 static uintptr_t executable = 0x8000; /* of a graph that was made before anybody looked */
 static int (*module_load)(void *);
+static void (*module_unload)(void *);
 static void (*context_end)(void *);
 
 /* Names of kernels stay where they are for as long as their module. */
@@ -48,6 +53,7 @@ static void initialize_cuda(void)
     *(void **)&graph_launch = dlsym(cupti, "fake_graph_launch");
     *(void **)&set_current = dlsym(dlopen(driver, RTLD_NOW), "cuCtxSetCurrent");
     *(void **)&module_load = dlsym(cupti, "fake_module_load");
+    *(void **)&module_unload = dlsym(cupti, "fake_module_unload");
     *(void **)&context_end = dlsym(cupti, "fake_context_end");
 }
 
@@ -79,12 +85,30 @@ static void *launch_on_gpu(void *its)
     return NULL;
 }
 
+static void *unload_many(void *unused)
+{
+    use(64);
+    for (int i = 0; i < 300; i++)
+        module_unload((void *)context);
+    return unused;
+}
+
 static void together(void *(*work)(void *), void *const arguments[4])
 {
     pthread_t threads[4];
     for (int i = 0; i < 4; i++)
         pthread_create(&threads[i], NULL, work, arguments[i]);
     for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static void unload_beside_launches(void)
+{
+    pthread_t threads[2];
+    launch(1, "scale", 3, 0);
+    pthread_create(&threads[0], NULL, launch_many, (void *)"scale");
+    pthread_create(&threads[1], NULL, unload_many, NULL);
+    for (int i = 0; i < 2; i++)
         pthread_join(threads[i], NULL);
 }
 
@@ -117,6 +141,11 @@ static bool do_number(const char *word)
         use(number);
     else if (sscanf(word, "make%lx", &number) == 1)
         make_graph(number);
+    else if (sscanf(word, "end%lx", &number) == 1)
+        context_end((void *)number);
+    else if (sscanf(word, "grids%lu", &number) == 1)
+        for (grid = 1; grid <= number; grid++)
+            launch(1, "scale", grid, 0);
     else
         return false;
     return true;
@@ -146,8 +175,16 @@ static void do_word(const char *word)
         module_load((void *)context);
     else if (strcmp(word, "graph") == 0)
         graph_launch((void *)context, (void *)executable, NULL);
+    else if (strcmp(word, "badgraph") == 0)
+        graph_launch((void *)context, (void *)executable, (void *)6);
     else if (strcmp(word, "capture") == 0)
         launch(5, "scale", 9, 2);
+    else if (strcmp(word, "threadcapture") == 0)
+        launch(5, "scale", 9, 5);
+    else if (strcmp(word, "unload") == 0)
+        module_unload((void *)context);
+    else if (strcmp(word, "unloads") == 0)
+        unload_beside_launches();
     else if (strcmp(word, "collective") == 0)
         launch(1, "ncclDevKernel_AllReduce", 9, 2);
     else if (strcmp(word, "cooperative") == 0)

@@ -9,6 +9,7 @@
 EXPORT int cuInit(unsigned flags);
 EXPORT int cuDriverGetVersion(int *version);
 EXPORT int cuCtxGetDevice(int *device);
+EXPORT int cuCtxGetCurrent(void **context);
 EXPORT int cuCtxSetCurrent(void *context);
 EXPORT int cuGraphGetNodes(void *graph, void **nodes, size_t *count);
 EXPORT int cuGraphNodeGetType(void *node, int *type);
@@ -47,6 +48,12 @@ __attribute__((constructor)) static void make_keys(void)
 int cuCtxGetDevice(int *device)
 {
     *device = (int)((uintptr_t)pthread_getspecific(current) >> 12);
+    return 0;
+}
+
+int cuCtxGetCurrent(void **context)
+{
+    *context = pthread_getspecific(current);
     return 0;
 }
 
@@ -111,7 +118,7 @@ int cuKernelGetAttribute(int *value, int attribute, void *kernel, int device)
     return 0;
 }
 
-/* Stream 2 is always being captured. */
+/* Stream 2, the default one of a thread, is always being captured. */
 int cuStreamIsCapturing(void *stream, int *status)
 {
     *status = (uintptr_t)stream == 2;

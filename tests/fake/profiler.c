@@ -11,6 +11,8 @@
  * FAKE_PROFILER_MIG=1             the GPU is a MIG instance, which shares L2 and DRAM
  * FAKE_PROFILER_REPLAY_MS=N       so long takes a launch that is replayed (0)
  * FAKE_PROFILER_BUSY=N            another process has the counters when the first N sessions begin
+ * FAKE_PROFILER_LOSE=NAME         a replay of that kernel leaves no range
+ * FAKE_PROFILER_FULL=1            the hardware's buffer of samples overflows
  * FAKE_PROFILER_LOG=FILE          what the application felt: one letter a call: S start, P stop of a session,
  * r a launch that was measured, m one that was replayed, l one that was not, s sampled, g a graph, w one that
  * was measured as a whole
@@ -34,6 +36,7 @@ enum { MOST_RANGES = 512, MOST_METRICS = 128, MOST_CUBIN_BYTES = 1 << 20, MOST_O
 enum {
     OK = 0,
     INVALID_PARAMETER = 1,
+    INVALID_CONTEXT = 3,
     INVALID_OPERATION = 7,
     OUT_OF_MEMORY = 8,
     HARDWARE_BUSY = 26,
@@ -118,6 +121,7 @@ EXPORT int fake_kernel(void *context, const char *symbol, uint32_t grid, uint32_
 EXPORT int fake_graph_make(void *context, void *graph, void *executable);
 EXPORT int fake_graph_launch(void *context, void *executable, void *stream);
 EXPORT int fake_module_load(void *context);
+EXPORT void fake_module_unload(void *context);
 EXPORT void fake_context_end(void *context);
 
 static struct range_object *object_of(const void *context)
@@ -132,7 +136,8 @@ static void run_kernel(const void *context, const char *symbol, double duration_
 {
     struct range_object *o = object_of(context);
     if (o && o->started) {
-        if (o->ranges < o->most)
+        const char *lose = o->replays ? getenv("FAKE_PROFILER_LOSE") : NULL;
+        if (o->ranges < o->most && !(lose && strcmp(symbol, lose) == 0))
             o->durations[o->ranges++] = duration_ns;
         note(o->replays ? 'm' : 'r');
         const char *replay_ms = o->replays ? getenv("FAKE_PROFILER_REPLAY_MS") : NULL;
@@ -156,8 +161,9 @@ static void tell(const struct callback_call *call, uint32_t cbid)
 int fake_kernel(void *context, const char *symbol, uint32_t grid, uint32_t block, double duration_ns,
                 void *stream)
 {
+    bool own = stream == (void *)5; /* the thread's default stream, which such calls mean by NULL */
     struct callback_launch_params params = {
-        .function = (void *)1, .grid = {grid, 1, 1}, .block = {block, 1, 1}, .stream = stream};
+        .function = (void *)1, .grid = {grid, 1, 1}, .block = {block, 1, 1}, .stream = own ? NULL : stream};
     int result = 0;
     uint64_t data = 0;
     struct callback_call call = {.site = CALLBACK_ENTER,
@@ -167,9 +173,11 @@ int fake_kernel(void *context, const char *symbol, uint32_t grid, uint32_t block
                                  .context = context,
                                  .context_id = 1,
                                  .correlation_data = &data};
-    uint32_t cbid = stream == (void *)4 ? CALLBACK_LAUNCH_COOPERATIVE : CALLBACK_LAUNCH_KERNEL;
+    uint32_t cbid = own                   ? CALLBACK_LAUNCH_KERNEL_PTSZ
+                    : stream == (void *)4 ? CALLBACK_LAUNCH_COOPERATIVE
+                                          : CALLBACK_LAUNCH_KERNEL;
     tell(&call, cbid);
-    bool captured = stream == (void *)2;
+    bool captured = own || stream == (void *)2;
     pthread_mutex_lock(&fake.lock);
     if (grid == 0)
         result = 1; /* an invalid launch */
@@ -207,13 +215,14 @@ int fake_graph_launch(void *context, void *executable, void *stream)
     tell(&call, CALLBACK_GRAPH_LAUNCH);
     pthread_mutex_lock(&fake.lock);
     struct range_object *o = object_of(context);
-    bool counted = o && o->started && o->pushed;
+    bool counted = o && o->started && o->pushed && stream != (void *)6;
     if (o && o->started && !o->pushed)
         o->spoilt = true;
     if (counted)
         o->durations[0] += 5000;
     note(counted ? 'w' : 'g');
     pthread_mutex_unlock(&fake.lock);
+    result = stream == (void *)6; /* a launch that fails */
     call.site = CALLBACK_EXIT;
     tell(&call, CALLBACK_GRAPH_LAUNCH);
     return result;
@@ -238,6 +247,16 @@ int fake_module_load(void *context)
     if (file)
         fclose(file);
     return module.bytes > 0 ? 0 : 1;
+}
+
+/* Launches wait meanwhile: the driver holds a lock. */
+void fake_module_unload(void *context)
+{
+    struct callback_resource_data data = {.context = context};
+    pthread_mutex_lock(&fake.lock);
+    if (fake.called)
+        fake.called(fake.user, CALLBACK_DOMAIN_RESOURCE, CALLBACK_MODULE_UNLOAD, &data);
+    pthread_mutex_unlock(&fake.lock);
 }
 
 void fake_context_end(void *context)
@@ -389,6 +408,7 @@ int cuptiProfilerHostGetNumOfPasses(struct profiler_host_passes *p)
  */
 int cuptiProfilerHostEvaluateToGpuValues(struct profiler_host_evaluate *p)
 {
+    REFUSE();
     const struct image *image = (const struct image *)p->data;
     if (p->range >= image->ranges)
         return INVALID_PARAMETER;
@@ -504,10 +524,22 @@ int cuptiRangeProfilerSetConfig(struct profiler_range_config *p)
     return OK;
 }
 
+/* Whose context it is must be current. */
+static bool is_current(const struct range_object *o)
+{
+    int (*get_current)(void **context) = NULL;
+    void *context = NULL, *driver = dlopen(getenv("FAKE_CUDA"), RTLD_NOW);
+    if (driver)
+        *(void **)&get_current = dlsym(driver, "cuCtxGetCurrent");
+    return get_current && get_current(&context) == OK && context == o->context;
+}
+
 int cuptiRangeProfilerStart(struct profiler_range_object *p)
 {
     REFUSE();
     struct range_object *o = p->object;
+    if (!is_current(o))
+        return INVALID_CONTEXT;
     const char *busy = getenv("FAKE_PROFILER_BUSY");
     if (busy && fake.starts++ < strtoul(busy, NULL, 10))
         return HARDWARE_BUSY;
@@ -532,6 +564,8 @@ int cuptiRangeProfilerStop(struct profiler_range_stop *p)
     struct range_object *o = p->object;
     if (!o->started)
         return INVALID_OPERATION;
+    if (!is_current(o))
+        return INVALID_CONTEXT;
     note('P');
     o->started = false;
     p->all_passes = 1;
@@ -638,6 +672,9 @@ int cuptiPCSamplingStart(struct pc_sampling_context *p)
  * the buffer that was configured gets one. */
 static void fill(struct pc_sampling_data *data, size_t first)
 {
+    data->is_full = getenv("FAKE_PROFILER_FULL") != NULL;
+    if (data->is_full)
+        return;
     const char *second = getenv("FAKE_PROFILER_PC");
     for (size_t i = 0; i < 1; i++) {
         struct pc_sampling_pc *pc = (struct pc_sampling_pc *)((char *)data->pc + i * data->pc->size);
@@ -656,6 +693,7 @@ static void fill(struct pc_sampling_data *data, size_t first)
 int cuptiPCSamplingStop(struct pc_sampling_context *p)
 {
     (void)p;
+    REFUSE();
     fake.pc_started = false;
     if (fake.sampled)
         fill(fake.pc_data, 1);
