@@ -32,6 +32,7 @@ enum {
     BUSY_TRIES = 100,
 };
 static const int64_t idle_ns = 200 * MS;    /* without a launch, until the helper takes what there is */
+static const int64_t tell_ns = 1000 * MS;   /* between totals at least: a program that is killed tells none */
 static const int64_t replay_ns = 2500 * MS; /* spent on kernels of which it is not known if they matter */
 static const int64_t graphs_ns = 2500 * MS; /* spent on graphs, each of which costs a session of its own */
 static const int64_t retry_ns = 100 * MS;   /* until counters that another process has are asked for again */
@@ -66,6 +67,9 @@ struct context {
     struct refusal busy_why;
     bool measured;            /* something was */
     int64_t others;           /* launches of kernels that found no place */
+    int64_t since_ns;         /* when it was first seen */
+    int64_t tell_ns;          /* when totals are handed over next */
+    bool has_untold;          /* there were launches since */
     _Atomic bool names_moved; /* a module is gone: another kernel's name may lie where one of its was */
 };
 
@@ -156,19 +160,19 @@ static void say_if_busy(struct recorder *r, const struct context *c)
         recorder_note(r, c->busy_why.why, c->busy_why.detail);
 }
 
-/* How many launches there were, once: of what was measured, and of what never is. */
+/* How many launches there were since the last time: of what was measured, and of what never is. */
 static void add_totals(struct recorder *r, struct context *c)
 {
     for (size_t i = 0; c->kernels && i < KERNELS; i++) {
         struct kernel *kernel = &c->kernels[i];
         bool counts = kernel->measured > 0 || kernel->is_graph || kernel->excluded;
-        if (!kernel->symbol || !counts || kernel->launches == 0)
+        if (!kernel->symbol || !counts || kernel->launches == kernel->told)
             continue;
         struct ring_launch record = describe(c, kernel);
         record.flags |= RING_LAUNCH_TOTAL | (kernel->measured == 0 ? RING_LAUNCH_ALONE : 0);
-        record.number = kernel->launches;
+        record.number = kernel->launches - kernel->told;
         records_add(r, &record, sizeof record);
-        kernel->launches = kernel->measured = 0;
+        kernel->told = kernel->launches;
     }
     struct ring_launch others = {.kind = RING_LAUNCH,
                                  .device = (uint32_t)c->device,
@@ -177,6 +181,10 @@ static void add_totals(struct recorder *r, struct context *c)
     if (c->others)
         records_add(r, &others, sizeof others);
     c->others = 0;
+    c->has_untold = false;
+    /* Ever more rarely: what runs for a day has as many kernels to tell of as what runs for a minute. */
+    int64_t now = clock_ns(CLOCK_MONOTONIC), tenth = (now - c->since_ns) / 10;
+    c->tell_ns = now + (tenth > tell_ns ? tenth : tell_ns);
 }
 
 /* ---- sessions -------------------------------------------------------------------------------------------
@@ -384,6 +392,7 @@ static struct context *add_context(struct recorder *r, void *handle, uint32_t id
     refusal_set(&why, N_("no hardware counters: the driver does not say which device it is"), "%s", "");
     c->id = id;
     c->session.context = handle;
+    c->since_ns = clock_ns(CLOCK_MONOTONIC);
     inside = true;
     if (!prepare(r, c, &why))
         give_up(r, c, &why);
@@ -497,6 +506,7 @@ static bool enter(struct recorder *r, struct context *c, uint32_t cbid, const st
     launch.number = number;
     if (launch.is_capture)
         return false;
+    c->has_untold = true;
     if (launch.kernel) {
         launch.kernel->launches++;
         c->total_ns += launch.kernel->duration_ns;
@@ -701,12 +711,21 @@ bool counters_start(struct recorder *r)
     return true;
 }
 
+/* At the end a launch that is under way is waited for, as long as there is time. */
+static bool lock_to_flush(struct context *c, const struct timespec *until)
+{
+    return (until ? pthread_mutex_timedlock(&c->lock, until) : pthread_mutex_trylock(&c->lock)) == 0;
+}
+
 void counters_flush(struct recorder *r, bool all)
 {
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec++;
     for (int i = 0; i < CONTEXTS; i++) {
         struct context *c = &counters.contexts[i];
         void *before = NULL;
-        if (!__atomic_load_n(&c->handle, __ATOMIC_ACQUIRE) || pthread_mutex_trylock(&c->lock) != 0)
+        if (!__atomic_load_n(&c->handle, __ATOMIC_ACQUIRE) || !lock_to_flush(c, all ? &until : NULL))
             continue;
         bool due = c->mode != MODE_OFF && (all || clock_ns(CLOCK_MONOTONIC) - c->last_ns > idle_ns);
         bool sampled = c->sampling.is_on && all;
@@ -717,10 +736,10 @@ void counters_flush(struct recorder *r, bool all)
                 stop_sampling(r, c);
             counters.driver.CtxPopCurrent(&before);
         }
-        if (all) {
+        if (all || (c->has_untold && clock_ns(CLOCK_MONOTONIC) > c->tell_ns))
             add_totals(r, c);
+        if (all)
             say_if_busy(r, c);
-        }
         pthread_mutex_unlock(&c->lock);
     }
 }

@@ -21,6 +21,7 @@ struct kernel {
     /* For who measures. */
     bool deep;         /* measured in all passes */
     uint32_t launches; /* seen */
+    uint32_t told;     /* of them, in the records of totals */
     uint32_t measured;
     double duration_ns; /* of the latest that was measured */
 };

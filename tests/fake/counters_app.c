@@ -9,7 +9,7 @@
  * stream), unload (a module), unloads (while other threads launch), collective (is captured), cooperative,
  * fault and badgraph (launches that fail), pause (most of a second), threads, gpus (a thread each, at the
  * same time), contexts (a hundred, one after the other), crowd (a hundred at a time), end (of the context),
- * fork, kill, code7 */
+ * exitbeside (another thread's launch), fork, kill, code7 */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
@@ -91,6 +91,22 @@ static void *unload_many(void *unused)
     for (int i = 0; i < 300; i++)
         module_unload((void *)context);
     return unused;
+}
+
+static void *launch_alone(void *name)
+{
+    use(64);
+    launch(1, name, 6, 0);
+    return NULL;
+}
+
+static void end_beside_a_launch(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, launch_alone, (void *)"reduce");
+    nanosleep(&(struct timespec){.tv_nsec = 100 * 1000 * 1000}, NULL);
+    puts("done");
+    exit(0);
 }
 
 static void together(void *(*work)(void *), void *const arguments[4])
@@ -175,6 +191,8 @@ static void do_word(const char *word)
         module_load((void *)context);
     else if (strcmp(word, "graph") == 0)
         graph_launch((void *)context, (void *)executable, NULL);
+    else if (strcmp(word, "exitbeside") == 0)
+        end_beside_a_launch();
     else if (strcmp(word, "badgraph") == 0)
         graph_launch((void *)context, (void *)executable, (void *)6);
     else if (strcmp(word, "capture") == 0)

@@ -220,6 +220,19 @@ class Counters(unittest.TestCase):
         launches = self.measure("3xscale/1", "pause", "2xscale/2", "kill", code=137)
         self.assertEqual(self.counts(launches), {("scale", 1): 3})
 
+    def test_a_killed_program_keeps_how_many_launches_there_were(self):
+        launches = self.measure("1000xscale/1", "1xscale/2", "pause", "pause", "kill", options=("-n", "4"), code=137)
+        self.assertEqual(sum(launch["launches"] for launch in launches if launch["grid"][0] == 1), 1000)
+
+    def test_totals_that_were_told_are_not_told_again(self):
+        launches = self.measure("1000xscale/1", "pause", "pause", "500xscale/1", "pause", "pause", options=("-n", "4"))
+        self.assertEqual(sum(launch["launches"] for launch in launches), 1500)
+        self.assertEqual(len(launches), 4)
+
+    def test_what_is_known_is_handed_over_where_a_program_ends_beside_a_launch(self):
+        launches = self.measure("9xscale/1", "exitbeside", options=("-d", "-n", "2"), FAKE_PROFILER_REPLAY_MS="300")
+        self.assertEqual(sum(launch["launches"] for launch in launches if launch["name"] == "scale"), 9)
+
     def test_the_end_of_a_context_hands_over_what_it_has_and_a_new_one_is_measured(self):
         launches = self.measure("2xscale/1", "end", "2xscale/1")
         self.assertEqual(self.counts(launches), {("scale", 1): 4})
