@@ -56,6 +56,27 @@ static void say_what_was_measured(const struct cli *cli, const struct measure *m
     }
 }
 
+/* Of what the user asked for: the chip does not know it, or it does not fit. */
+static void say_what_is_missing(struct run *run, const char *metrics)
+{
+    struct str missing = {0};
+    for (const char *metric = metrics; metric && *metric && run->counters.count;) {
+        size_t length = strcspn(metric, ","), row = 0;
+        uint32_t name = intern_add(&run->strings, metric, length);
+        while (row < run->counters.count && run->counters.name[row] != name)
+            row++;
+        if (length && row == run->counters.count)
+            str_addf(&missing, "%s%.*s", missing.len ? ", " : "", (int)length, metric);
+        metric += length + (metric[length] == ',');
+    }
+    if (missing.len)
+        fprintf(stderr,
+                _("warplight: not measured, for the GPU has none of that name or they do not fit in one pass "
+                  "('warplight kernels --plan --metrics' tells which, --deep takes several): %s\n"),
+                str_text(&missing));
+    str_release(&missing);
+}
+
 /* The driver knows kernels as the linker does. */
 static void demangle_profiles(struct run *run)
 {
@@ -168,6 +189,7 @@ int live_measure(struct run *run, const struct cli *cli, const struct live_optio
     int rc = measure_run(&measure, run, &wanted, argv, err);
     if (rc == 0) {
         say_what_was_measured(cli, &measure, run);
+        say_what_is_missing(run, options->metrics);
         *exit_code = target_exit_code(&measure.target);
     }
     measure_release(&measure);

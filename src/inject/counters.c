@@ -452,7 +452,7 @@ static bool matters(const struct context *c, const struct kernel *kernel)
 
 static enum mode wanted_mode(const struct recorder *r, const struct context *c, const struct kernel *kernel)
 {
-    bool deep = r->options.deep;
+    bool deep = r->options.deep && c->plans->deep.counters.passes > 1; /* the user's choice may fit in one */
     if (kernel->excluded)
         return MODE_OFF;
     if (deep && !kernel->deep && (c->spent_ns < replay_ns || (c->settled && matters(c, kernel))))

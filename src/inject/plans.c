@@ -66,7 +66,7 @@ static void say(struct recorder *r, const struct plans *plans)
                                .counters = (uint32_t)plans->deep.counters.count,
                                .passes = (uint32_t)plans->deep.counters.passes};
     memcpy(record.chip, plans->chip, sizeof record.chip);
-    if (r->options.deep)
+    if (r->options.deep && record.passes > 1)
         records_add(r, &record, sizeof record);
 }
 

@@ -1,6 +1,7 @@
 #include "source/measure.h"
 
 #include <signal.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/i18n.h"
@@ -8,19 +9,34 @@
 #include "source/facts.h"
 #include "source/kept_code.h"
 
-static void add_words(struct str *words, const struct measure_options *options)
+/* Those that the user chose. Which kernels matter enough to be replayed, their duration says: it is the
+ * first. */
+static void add_chosen(struct str *words, const char *metrics, bool deep)
 {
-    str_addf(words, "counters%s,launches=%u", options->stalls ? ",sampler" : "", options->launches);
-    for (size_t i = 0; i < counters_quick_count && !options->metrics; i++)
-        str_addf(words, ",metric=%s", counters_quick[i]);
-    for (const char *metric = options->metrics; metric && *metric;) {
+    const char *duration = counters_quick[0];
+    if (deep)
+        str_addf(words, ",metric=%s", duration);
+    for (const char *metric = metrics; *metric;) {
         size_t length = strcspn(metric, ",");
-        if (length)
+        bool is_there = deep && length == strlen(duration) && memcmp(metric, duration, length) == 0;
+        if (length && !is_there)
             str_addf(words, ",metric=%.*s", (int)length, metric);
         metric += length + (metric[length] == ',');
     }
-    for (size_t i = 0; i < counters_deep_count && options->deep && !options->metrics; i++)
-        str_addf(words, "%s,deep=%s", i ? "" : ",deep", counters_deep[i]);
+}
+
+static void add_words(struct str *words, const struct measure_options *options)
+{
+    str_addf(words, "counters%s%s,launches=%u", options->stalls ? ",sampler" : "",
+             options->deep ? ",deep" : "", options->launches);
+    if (options->metrics) {
+        add_chosen(words, options->metrics, options->deep);
+        return;
+    }
+    for (size_t i = 0; i < counters_quick_count; i++)
+        str_addf(words, ",metric=%s", counters_quick[i]);
+    for (size_t i = 0; i < counters_deep_count && options->deep; i++)
+        str_addf(words, ",deep=%s", counters_deep[i]);
 }
 
 /* The signals that ask for an end. They are waited for, so that none can be lost between look and sleep. */

@@ -426,6 +426,21 @@ class Counters(unittest.TestCase):
             with open(path) as file:
                 self.assertRegex(file.read(), r"\n  gpu__time_duration\.sum +1,000,000\n  x__y\.sum +1\n  l1tex__t_sector_hit_rate")
 
+    def test_counters_that_were_asked_for_and_not_measured_are_named(self):
+        self.kernels("2xscale/1", options=("--metrics", f"{DURATION},x__y.sum,nonsense,x__z.sum"), FAKE_PROFILER_PASS="2")
+        self.assertRegex(self.said, r"not measured, .*: nonsense, x__z\.sum\n")
+        self.kernels("2xscale/1", options=("--metrics", f"{DURATION},x__y.sum"))
+        self.assertNotIn("not measured", self.said)
+
+    def test_with_deep_what_was_asked_for_takes_as_many_passes_as_it_needs(self):
+        for asked in ("x__a.sum,x__b.sum,x__c.sum", f"x__a.sum,x__b.sum,{DURATION},x__c.sum"):
+            with self.subTest(asked=asked):
+                launches = self.measure("3xscale/1", options=("-d", "-m", asked), FAKE_PROFILER_PASS="2")
+                self.assertEqual(list(launches[0]["metrics"]), [DURATION, "x__a.sum", "x__b.sum", "x__c.sum"])
+                self.assertEqual(self.felt().count("m"), 1)
+        self.assertEqual(len(self.measure("3xscale/1", options=("-d", "-m", "x__a.sum"))), 3)
+        self.assertEqual(self.felt(), "SrrrP")
+
     def test_what_deep_costs_is_said_before_it_runs(self):
         self.kernels("1xscale/1", options=("--deep",))
         self.assertIn("--deep on GH100: 80 counters in 2 passes", self.said)
