@@ -178,6 +178,7 @@ enum ring_launch_flags {
     RING_LAUNCH_GRAPH = 4,   /* of a CUDA graph, which was measured as a whole */
     RING_LAUNCH_ALONE = 8,   /* total of what was never measured: it waits for other GPUs */
     RING_LAUNCH_OTHERS = 16, /* total of all kernels that are too many to be told apart; it has no name */
+    RING_LAUNCH_MISSED = 32, /* total of kernels that came only while others had the counters; as OTHERS */
 };
 struct ring_launch {
     uint32_t kind; /* RING_LAUNCH */

@@ -160,12 +160,28 @@ static void say_if_busy(struct recorder *r, const struct context *c)
         recorder_note(r, c->busy_why.why, c->busy_why.detail);
 }
 
-/* How many launches there were since the last time: of what was measured, and of what never is. */
-static void add_totals(struct recorder *r, struct context *c)
+static void add_nameless_total(struct recorder *r, const struct context *c, int64_t launches, uint32_t flag)
 {
+    struct ring_launch record = {.kind = RING_LAUNCH,
+                                 .device = (uint32_t)c->device,
+                                 .number = launches,
+                                 .flags = RING_LAUNCH_TOTAL | flag};
+    if (launches)
+        records_add(r, &record, sizeof record);
+}
+
+/* How many launches there were since the last time: of what was measured, of what never is, and where these
+ * are the last ones of what might have been. */
+static void add_totals(struct recorder *r, struct context *c, bool last)
+{
+    int64_t missed = 0;
     for (size_t i = 0; c->kernels && i < KERNELS; i++) {
         struct kernel *kernel = &c->kernels[i];
         bool counts = kernel->measured > 0 || kernel->is_graph || kernel->excluded;
+        if (!counts && last && !c->dead) {
+            missed += kernel->launches - kernel->told;
+            kernel->told = kernel->launches;
+        }
         if (!kernel->symbol || !counts || kernel->launches == kernel->told)
             continue;
         struct ring_launch record = describe(c, kernel);
@@ -174,12 +190,8 @@ static void add_totals(struct recorder *r, struct context *c)
         records_add(r, &record, sizeof record);
         kernel->told = kernel->launches;
     }
-    struct ring_launch others = {.kind = RING_LAUNCH,
-                                 .device = (uint32_t)c->device,
-                                 .number = c->others,
-                                 .flags = RING_LAUNCH_TOTAL | RING_LAUNCH_OTHERS};
-    if (c->others)
-        records_add(r, &others, sizeof others);
+    add_nameless_total(r, c, c->others, RING_LAUNCH_OTHERS);
+    add_nameless_total(r, c, missed, RING_LAUNCH_MISSED);
     c->others = 0;
     c->has_untold = false;
     /* Ever more rarely: what runs for a day has as many kernels to tell of as what runs for a minute. */
@@ -488,7 +500,7 @@ static void open_session(struct recorder *r, struct context *c, enum mode mode)
 static void forget_kernels(struct recorder *r, struct context *c)
 {
     stop(r, c);
-    add_totals(r, c);
+    add_totals(r, c, true);
     memset(c->kernels, 0, KERNELS * sizeof *c->kernels);
 }
 
@@ -547,6 +559,8 @@ static void leave(struct recorder *r, struct context *c, bool launched)
         /* Also where no values come: a replay that fails once may do so each time. */
         if (kernel && c->mode == MODE_DEEP)
             kernel->deep = true;
+    } else if (c->launches[c->launch_count].kernel) {
+        c->launches[c->launch_count].kernel->launches--; /* it was none */
     }
     c->last_ns = clock_ns(CLOCK_MONOTONIC);
     if (c->mode != MODE_QUICK || c->launch_count == RANGES || c->idle >= PATIENCE)
@@ -621,7 +635,7 @@ static void on_context_end(struct recorder *r, const struct callback_resource_da
     if (c->handle == data->context) {
         stop(r, c);
         stop_sampling(r, c);
-        add_totals(r, c);
+        add_totals(r, c, true);
         say_if_busy(r, c);
         free_context(c); /* a new one may get its address */
     }
@@ -737,7 +751,7 @@ void counters_flush(struct recorder *r, bool all)
             counters.driver.CtxPopCurrent(&before);
         }
         if (all || (c->has_untold && clock_ns(CLOCK_MONOTONIC) > c->tell_ns))
-            add_totals(r, c);
+            add_totals(r, c, all);
         if (all)
             say_if_busy(r, c);
         pthread_mutex_unlock(&c->lock);

@@ -71,10 +71,12 @@ static struct map index_totals(struct cupti_counters *c, const struct cupti_text
     struct map total_of = {0};
     for (uint32_t i = 0; i < c->totals.count; i++) {
         struct ring_launch *total = &c->totals.at[i];
-        struct kernel_profile kernel = describe(texts, run, source, process, total);
-        uint32_t before = map_get(&total_of, key_of(&kernel));
         if (total->number < 0 || total->number > INT32_MAX)
             total->number = 0; /* it is not sane */
+        if (total->flags & (RING_LAUNCH_OTHERS | RING_LAUNCH_MISSED))
+            continue; /* of no one kernel */
+        struct kernel_profile kernel = describe(texts, run, source, process, total);
+        uint32_t before = map_get(&total_of, key_of(&kernel));
         if (before == MAP_ABSENT)
             map_set(&total_of, key_of(&kernel), i);
         else
@@ -90,13 +92,15 @@ static void say_totals(const struct cupti_counters *c, struct run *run, uint32_t
                        const uint32_t *measured)
 {
     enum { MOST_IN_GRAPH = 1 << 20 };
-    int64_t in_graphs = 0, in_unmeasured = 0, graphs_of_unknown = 0, alone = 0, others = 0;
+    int64_t in_graphs = 0, in_unmeasured = 0, graphs_of_unknown = 0, alone = 0, others = 0, missed = 0;
     for (uint32_t i = 0; i < c->totals.count; i++) {
         const struct ring_launch *total = &c->totals.at[i];
         bool is_graph = total->flags & RING_LAUNCH_GRAPH;
         int64_t kernels = total->kernels <= MOST_IN_GRAPH && total->number <= INT32_MAX ? total->kernels : 0;
         if (total->flags & RING_LAUNCH_OTHERS)
             add_capped(&others, total->number);
+        else if (total->flags & RING_LAUNCH_MISSED)
+            add_capped(&missed, total->number);
         else if (!is_graph && total->flags & RING_LAUNCH_ALONE)
             add_capped(&alone, total->number);
         else if (is_graph && kernels == 0)
@@ -122,6 +126,8 @@ static void say_totals(const struct cupti_counters *c, struct run *run, uint32_t
         {others,
          N_("launches were not measured: the program has too many different kernels (each grid and block "
             "counts as one)")},
+        {missed, N_("launches of kernels were not measured: another process or context had the counters each "
+                    "time that they came")},
     };
     for (size_t i = 0; i < sizeof notes / sizeof *notes; i++)
         if (notes[i].count > 0)

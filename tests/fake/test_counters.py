@@ -123,6 +123,7 @@ class Counters(unittest.TestCase):
         self.assertEqual([(launch["grid"][0], launch["metrics"][DURATION]) for launch in launches],
                          [(1, 1000), (2, 1e6), (3, 1000), (0, 5000), (5, 1e6)])
         self.assertEqual(self.felt(), "SrrrPSwPSrP")
+        self.assertEqual(self.notes("had the counters"), [])
 
     def test_kernels_that_wait_for_other_gpus_are_never_in_a_session(self):
         launches = self.measure("3xscale/1", "3xncclDevKernel_AllReduce/1", "3xscale/2")
@@ -356,6 +357,11 @@ class Counters(unittest.TestCase):
         self.assertEqual(len(launches), 5)
         self.assertEqual(self.end["failure"], "")
         self.assertEqual(self.felt(), "lllSrrrrrP")
+
+    def test_kernels_that_came_only_while_another_process_had_the_counters_are_said(self):
+        launches = self.measure("3xscale/1", "pause", "5xheavy/1", FAKE_PROFILER_BUSY="1")
+        self.assertEqual(self.counts(launches), {("heavy", 1): 5})
+        self.assertEqual(self.notes("had the counters"), [3])
 
     def test_another_profiler_is_named(self):
         self.refused("another profiler", "39", FAKE_PROFILER_REFUSE="cuptiSubscribe=39")
