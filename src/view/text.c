@@ -8,7 +8,15 @@
 #include "base/utf8.h"
 #include "view/table.h"
 
-enum { SECTION_ROWS = 20, INDENT = 2, BAR_WIDTH = 14, TIME_WIDTH = 9, SHARE_WIDTH = 8 };
+enum {
+    SECTION_ROWS = 20,
+    INDENT = 2,
+    BAR_WIDTH = 14,
+    BAR_LEAST = 6,
+    TIME_WIDTH = 9,
+    SHARE_WIDTH = 8,
+    MEANING_LEAST = 20
+};
 
 void text_heading(struct screen *s, const char *title)
 {
@@ -69,21 +77,40 @@ static bool is_small(const struct device_report *device, int account, double lea
     return (double)device->ledger_ns[account] < least_share * (double)device->wall_ns;
 }
 
+static const char *meaning_of(int account, const struct report *steady)
+{
+    return steady && account == IDLE_STARTUP ? _("before the first ordinary step")
+                                             : _(account_meaning((enum account)account));
+}
+
+static const char *rest_meaning(void)
+{
+    return _("the other accounts: --section ledger");
+}
+
+/* The bar gives way to what the accounts mean; what still does not fit goes on below. */
 static struct ledger_layout lay_out_ledger(const struct screen *s, const struct device_report *device,
-                                           double least_share)
+                                           const struct report *steady, double least_share)
 {
     struct ledger_layout layout = {.account = screen_columns(_(rest_title))};
+    int meaning = screen_columns(rest_meaning());
     for (int a = 0; a < ACCOUNT_COUNT; a++) {
+        if (device->ledger_ns[a] == 0 || is_small(device, a, least_share))
+            continue;
         int width = screen_columns(_(account_title((enum account)a)));
-        if (device->ledger_ns[a] != 0 && !is_small(device, a, least_share) && width > layout.account)
-            layout.account = width;
+        layout.account = width > layout.account ? width : layout.account;
+        width = screen_columns(meaning_of(a, steady));
+        meaning = width > meaning ? width : meaning;
     }
     int left = s->width - INDENT - layout.account - TIME_WIDTH - SHARE_WIDTH;
     if (left >= BAR_WIDTH + 2) {
-        layout.bar = BAR_WIDTH;
-        left -= BAR_WIDTH + 2;
+        int bar = left - 2 - meaning - 2;
+        layout.bar = bar > BAR_WIDTH || left - 2 - BAR_LEAST - 2 < MEANING_LEAST ? BAR_WIDTH
+                     : bar > BAR_LEAST                                           ? bar
+                                                                                 : BAR_LEAST;
+        left -= layout.bar + 2;
     }
-    layout.meaning = left - 2 >= 20 ? left - 2 : 0;
+    layout.meaning = left - 2 >= MEANING_LEAST ? left - 2 : 0;
     return layout;
 }
 
@@ -104,9 +131,10 @@ static void ledger_line(struct screen *s, const struct report *report, const str
     }
     if (layout->meaning) {
         str_pad(&s->text, ' ', 2);
-        screen_cell(s, STYLE_DIM, meaning, layout->meaning, false);
+        screen_wrap(s, STYLE_DIM, meaning, s->width - layout->meaning, s->width - layout->meaning);
+    } else {
+        screen_newline(s);
     }
-    screen_newline(s);
     str_release(&text);
 }
 
@@ -144,7 +172,7 @@ void text_ledger(struct screen *s, const struct report *report, const struct dev
                  const struct report *steady, double least_share)
 {
     struct device_report shown = fold(device, steady);
-    struct ledger_layout layout = lay_out_ledger(s, &shown, least_share);
+    struct ledger_layout layout = lay_out_ledger(s, &shown, steady, least_share);
     double wall = shown.wall_ns > 0 ? (double)shown.wall_ns : 1;
     int64_t rest = 0;
     enum account order[ACCOUNT_COUNT];
@@ -152,17 +180,15 @@ void text_ledger(struct screen *s, const struct report *report, const struct dev
     for (int i = 0; i < ACCOUNT_COUNT; i++) {
         enum account a = order[i];
         int64_t ns = shown.ledger_ns[a];
-        const char *meaning =
-            steady && a == IDLE_STARTUP ? N_("before the first ordinary step") : account_meaning(a);
         if (is_small(&shown, a, least_share))
             rest += ns;
         else if (ns != 0)
             ledger_line(s, report, &layout, account_style(a), _(account_title(a)), ns, (double)ns / wall,
-                        _(meaning));
+                        meaning_of(a, steady));
     }
     if (rest > 0)
         ledger_line(s, report, &layout, STYLE_PLAIN, _(rest_title), rest, (double)rest / wall,
-                    _("the other accounts: --section ledger"));
+                    rest_meaning());
 }
 
 static void ledgers(struct screen *s, const struct report *report)
