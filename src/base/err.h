@@ -26,4 +26,7 @@ struct err {
 int err_set(struct err *err, enum err_code code, const char *where, int64_t offset, const char *hint,
             const char *format, ...) __attribute__((format(printf, 6, 7)));
 
+/* For a file that could not be opened to read it: why is the errno of open(2). */
+int err_open(struct err *err, const char *path, int why);
+
 #endif

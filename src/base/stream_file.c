@@ -81,37 +81,12 @@ static void file_free(struct layer *layer)
     free(file);
 }
 
-static int open_failed(struct err *err, const char *path, int why)
-{
-    switch (why) {
-    case ENOENT:
-        return err_set(err, ERR_INPUT, path, -1,
-                       _("check the name; the path is relative to where you are now"), _("no such file"));
-    case ENOTDIR:
-        return err_set(err, ERR_INPUT, path, -1, _("check the path"),
-                       _("a part of the path is not a directory"));
-    case ENAMETOOLONG:
-        return err_set(err, ERR_INPUT, path, -1, _("check the path"), _("the name is too long"));
-    case EACCES:
-    case EPERM:
-        return err_set(err, ERR_ENV, path, -1,
-                       _("run as the user who owns the file, or let others read it: chmod o+r"),
-                       _("no permission to read the file"));
-    case EMFILE:
-    case ENFILE:
-        return err_set(err, ERR_ENV, path, -1, _("give fewer files at once, or raise the limit: ulimit -n"),
-                       _("too many open files"));
-    default:
-        return err_set(err, ERR_INPUT, path, -1, NULL, _("cannot open: %s"), strerror(why));
-    }
-}
-
 /* Refuses what cannot hold a recording and sets size and wake. */
 static int file_inspect(struct file_layer *file, struct err *err)
 {
     struct stat st;
     if (fstat(file->fd, &st) < 0)
-        return open_failed(err, file->path, errno);
+        return err_open(err, file->path, errno);
     if (S_ISDIR(st.st_mode))
         return err_set(err, ERR_INPUT, file->path, -1, _("name a file inside it"), _("this is a directory"));
     if (isatty(file->fd))
@@ -123,7 +98,7 @@ static int file_inspect(struct file_layer *file, struct err *err)
         return 0;
     }
     file->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    return file->wake < 0 ? open_failed(err, file->path, errno) : 0;
+    return file->wake < 0 ? err_open(err, file->path, errno) : 0;
 }
 
 static struct file_layer *file_layer_new(void)
@@ -143,7 +118,7 @@ int file_layer_open(struct layer **out, const char *path, struct err *err)
     struct file_layer *file = file_layer_new();
     file->path = mem_strdup(path);
     file->fd = strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    int code = file->fd < 0 ? open_failed(err, path, errno) : file_inspect(file, err);
+    int code = file->fd < 0 ? err_open(err, path, errno) : file_inspect(file, err);
     if (code < 0) {
         file_free(&file->layer);
         return code;

@@ -134,7 +134,8 @@ int open_output(FILE **out, const char *path, char *const *inputs, int count, st
         return rc;
     *out = fopen(path, "we");
     if (!*out)
-        return err_set(err, ERR_ENV, path, -1, NULL, _("cannot write: %s"), strerror(errno));
+        return err_set(err, ERR_ENV, path, -1, _("choose a path that you may write to"),
+                       _("cannot write: %s"), strerror(errno));
     return 0;
 }
 

@@ -47,11 +47,15 @@ static int open_named(int *fd, const char *path, bool force, struct err *err)
     *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | (force ? O_TRUNC : O_EXCL), 0644);
     if (*fd >= 0)
         return 0;
-    if (errno == EEXIST)
+    struct stat st;
+    int why = errno;
+    if (why == EEXIST && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        why = EISDIR; /* which --force does not overwrite */
+    if (why == EEXIST)
         return err_set(err, ERR_ENV, path, -1, _("choose another name with -o, or overwrite it with --force"),
                        _("the file exists already"));
     return err_set(err, ERR_ENV, path, -1, _("choose another place with -o"),
-                   _("cannot make the recording: %s"), strerror(errno));
+                   _("cannot make the recording: %s"), strerror(why));
 }
 
 /* Under the default name; with a number behind it where another recording has it (MPI ranks of this second).

@@ -214,7 +214,7 @@ int binary_read(struct run *run, const char *path, struct err *err)
     struct stat st;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return fail(err, path, errno == EACCES ? ERR_ENV : ERR_INPUT);
+        return err_open(err, path, errno);
     int rc = 0;
     void *data = NULL;
     if (fstat(fd, &st) != 0)

@@ -11,3 +11,6 @@ try warplight record -o a.wlt -- ./missing
 try warplight record -o a.wlt -- ./plain
 try warplight record -o a.wlt -- ./no-format
 try warplight kernels -- ./plain
+mkdir folder
+try warplight record --force -o folder -- true
+try warplight record -o folder -- true

@@ -13,3 +13,4 @@ try occupancy --block 256 --regs 32 --cc 13.0
 try occupancy --block 256 --regs 32 --cc 4
 try occupancy "$SAMPLES/code/plain.ptx"
 try occupancy "$SAMPLES/code/plain.cubin" --kernel nothing
+try occupancy nowhere/app
