@@ -284,21 +284,24 @@ static void stop(struct recorder *r, struct context *c)
     inside = false;
 }
 
-/* Stops the sessions of other contexts on the device: there may be one at a time. False: one is in the middle
- * of a launch. */
+/* Ends the sessions of other contexts on the device: there may be one at a time, and one that is only stopped
+ * keeps it. False: one is in the middle of a launch. */
 static bool have_device(struct recorder *r, const struct context *c)
 {
     for (int i = 0; i < CONTEXTS; i++) {
         struct context *other = &counters.contexts[i];
         void *before = NULL;
-        if (other == c || __atomic_load_n(&other->mode, __ATOMIC_RELAXED) == MODE_OFF ||
+        if (other == c || !__atomic_load_n(&other->session.object, __ATOMIC_RELAXED) ||
             other->device != c->device)
             continue;
         /* Its holder may be waiting for ours. */
         if (pthread_mutex_trylock(&other->lock) != 0)
             return false;
-        if (other->mode != MODE_OFF && counters.driver.CtxPushCurrent(other->session.context) == 0) {
+        if (other->session.object && counters.driver.CtxPushCurrent(other->session.context) == 0) {
             stop(r, other);
+            inside = true;
+            profiler_leave(&other->profiler, &other->session);
+            inside = false;
             counters.driver.CtxPopCurrent(&before);
         }
         pthread_mutex_unlock(&other->lock);
@@ -355,12 +358,30 @@ static void start(struct recorder *r, struct context *c, enum mode mode)
     inside = false;
 }
 
+static bool another_is_sampled(const struct context *c)
+{
+    for (int i = 0; i < CONTEXTS; i++) {
+        const struct context *other = &counters.contexts[i];
+        if (other != c && other->device == c->device &&
+            __atomic_load_n(&other->sampling.is_on, __ATOMIC_RELAXED))
+            return true;
+    }
+    return false;
+}
+
 static void start_sampling(struct recorder *r, struct context *c)
 {
     struct refusal why;
     inside = true;
     c->begun_ns = clock_ns(CLOCK_MONOTONIC);
-    if (sampling_start(&c->sampling, r, c->handle, &why) != 0)
+    int rc = sampling_start(&c->sampling, r, c->handle, &why);
+    if (rc != 0 && why.result == CUPTI_HARDWARE_BUSY && another_is_sampled(c))
+        refusal_set(
+            &why,
+            N_("one context of a GPU is sampled at a time, the first: why warps wait in others is not "
+               "known"),
+            "%s", "");
+    if (rc != 0)
         give_up(r, c, &why);
     inside = false;
 }

@@ -70,7 +70,8 @@ static struct {
     callback *called;
     void *user;
     struct range_object *objects[MOST_OBJECTS]; /* of contexts */
-    bool pc_enabled, pc_started, range_used;
+    bool pc_enabled, range_used;
+    const void *pc_started; /* the context that is sampled */
     struct pc_sampling_data *pc_data;
     size_t sampled;
     char name[64];
@@ -143,7 +144,7 @@ static void run_kernel(const void *context, const char *symbol, double duration_
         const char *replay_ms = o->replays ? getenv("FAKE_PROFILER_REPLAY_MS") : NULL;
         if (replay_ms)
             usleep((useconds_t)strtoul(replay_ms, NULL, 10) * 1000);
-    } else if (fake.pc_started) {
+    } else if (fake.pc_started == context) {
         fake.sampled++;
         snprintf(fake.name, sizeof fake.name, "%s", symbol);
         note('s');
@@ -549,8 +550,11 @@ int cuptiRangeProfilerStart(struct profiler_range_object *p)
         return INVALID_PARAMETER;
     for (int i = 0; i < MOST_OBJECTS; i++) {
         const struct range_object *other = fake.objects[i];
-        if (other && other->started && (uintptr_t)other->context >> 12 == (uintptr_t)o->context >> 12)
-            return other == o ? INVALID_OPERATION : HARDWARE_BUSY;
+        bool same_device = other && (uintptr_t)other->context >> 12 == (uintptr_t)o->context >> 12;
+        if (same_device && other != o) /* also where it is stopped */
+            return HARDWARE_BUSY;
+        if (other == o && o->started)
+            return INVALID_OPERATION;
     }
     note('S');
     o->started = fake.range_used = true;
@@ -626,15 +630,17 @@ int cuptiPCSamplingEnable(struct pc_sampling_context *p)
 
 int cuptiPCSamplingDisable(struct pc_sampling_context *p)
 {
-    (void)p;
-    fake.pc_enabled = fake.pc_started = false;
+    if (fake.pc_started && fake.pc_started != p->context)
+        return OK;
+    fake.pc_enabled = false;
+    fake.pc_started = NULL;
     return OK;
 }
 
 int cuptiPCSamplingSetConfigurationAttribute(struct pc_sampling_configure *p)
 {
     for (size_t i = 0; i < p->count; i++)
-        if (p->settings[i].attribute == PC_SAMPLING_BUFFER)
+        if (p->settings[i].attribute == PC_SAMPLING_BUFFER && !fake.pc_started)
             fake.pc_data = p->settings[i].value.pointer;
     return OK;
 }
@@ -660,10 +666,11 @@ int cuptiPCSamplingGetStallReasons(struct pc_sampling_reason_names *p)
 int cuptiPCSamplingStart(struct pc_sampling_context *p)
 {
     REFUSE();
-    (void)p;
     if (fake.range_used)
         return INVALID_PARAMETER;
-    fake.pc_started = true;
+    if (fake.pc_started)
+        return HARDWARE_BUSY;
+    fake.pc_started = p->context;
     fake.sampled = 0;
     return OK;
 }
@@ -694,7 +701,7 @@ int cuptiPCSamplingStop(struct pc_sampling_context *p)
 {
     (void)p;
     REFUSE();
-    fake.pc_started = false;
+    fake.pc_started = NULL;
     if (fake.sampled)
         fill(fake.pc_data, 1);
     return OK;

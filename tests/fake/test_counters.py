@@ -201,6 +201,11 @@ class Counters(unittest.TestCase):
         self.assertEqual(self.counts(launches), {("scale", 1): 6, ("scale", 2): 3})
         self.assertEqual(self.felt(), "SrrrP" * 3)
 
+    def test_a_context_that_is_done_does_not_keep_the_gpu_from_others(self):
+        launches = self.measure("300xscale/1", "on80", "3xscale/2", "on40", "3xscale/3")
+        self.assertEqual(self.counts(launches), {("scale", 1): 8, ("scale", 2): 3, ("scale", 3): 3})
+        self.assertEqual(self.end["failure"], "")
+
     def test_contexts_that_come_and_go_are_all_measured(self):
         launches = self.measure("contexts")
         self.assertEqual((len(launches), self.end["failure"]), (100, ""))
@@ -315,6 +320,11 @@ class Counters(unittest.TestCase):
                 self.measure("3xscale/1", options=("-s",), FAKE_PROFILER_REFUSE=f"{call}=27")
                 self.assertEqual(self.samples, [])
                 self.assertIn(f"{call}: 27", self.end["failure"])
+
+    def test_a_second_context_of_a_gpu_is_not_sampled_and_that_is_said(self):
+        self.measure("3xscale/1", "on80", "3xheavy/2", "on40", "1xscale/1", options=("-s",))
+        self.assertEqual({sample["function"] for sample in self.samples}, {"scale"})
+        self.assertIn("one context of a GPU is sampled at a time", self.end["failure"])
 
     def test_samples_that_found_no_room_are_said(self):
         for extra in ({"FAKE_PROFILER_FULL": "1"}, {"FAKE_PROFILER_REFUSE": "cuptiPCSamplingStop=8"}):
