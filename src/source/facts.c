@@ -35,14 +35,21 @@ static void add_environment(struct run *run, uint32_t source)
                                            "HSA_",
                                            "OMP_",
                                            "TRITON_",
-                                           "TF_",
+                                           "TF_CPP_", /* not TF_, which Terraform's variables have as well */
+                                           "TF_CUDNN_",
+                                           "TF_DETERMINISTIC_",
+                                           "TF_ENABLE_",
+                                           "TF_FORCE_",
+                                           "TF_GPU_",
+                                           "TF_NUM_",
+                                           "TF_XLA_",
                                            "RANK=",
                                            "LOCAL_RANK=",
                                            "WORLD_SIZE=",
                                            "SLURM_JOB_ID=",
                                            "SLURM_PROCID="};
     /* A name that looks like a credential is left out whatever its prefix. */
-    static const char *const secrets[] = {"TOKEN", "SECRET", "PASSWORD", "KEY", "CREDENTIAL"};
+    static const char *const secrets[] = {"TOKEN", "SECRET", "PASS", "PWD", "KEY", "AUTH", "CREDENTIAL"};
     struct str key = {0};
     for (char **variable = environ; *variable; variable++) {
         const char *equals = strchr(*variable, '=');
@@ -55,7 +62,7 @@ static void add_environment(struct run *run, uint32_t source)
         str_puts(&key, "env.");
         str_add(&key, *variable, (size_t)(equals - *variable));
         for (size_t i = 0; i < sizeof secrets / sizeof *secrets; i++)
-            wanted = wanted && !strstr(str_text(&key), secrets[i]);
+            wanted = wanted && !strcasestr(str_text(&key), secrets[i]);
         if (wanted)
             add(run, source, str_text(&key), equals + 1);
     }

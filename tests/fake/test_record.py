@@ -241,10 +241,12 @@ class Record(unittest.TestCase):
         self.check_counts(self.report(), 1000)
 
     def test_what_was_run_is_in_the_recording(self):
-        self.record(APP, "100", CUDA_DEVICE_ORDER="PCI_BUS_ID", NCCL_SECRET_KEY="hidden")
+        self.record(APP, "100", CUDA_DEVICE_ORDER="PCI_BUS_ID", NCCL_SECRET_KEY="hidden", TF_VAR_database="hidden",
+                    nccl_x="hidden", JAX_db_password="hidden", TF_GPU_ALLOCATOR="cuda_malloc_async")
         facts = {fact["key"]: fact["value"] for fact in self.report()["facts"]}
         self.assertEqual(facts["command_line"], f"{APP} 100")
         self.assertEqual(facts["env.CUDA_DEVICE_ORDER"], "PCI_BUS_ID")
+        self.assertEqual(facts["env.TF_GPU_ALLOCATOR"], "cuda_malloc_async")
         self.assertEqual(facts["cupti_path"], CUPTI)
         self.assertNotIn("hidden", json.dumps(facts))
 
