@@ -87,7 +87,8 @@ void disassembler_run(struct disassembly *all, size_t count, int64_t for_ns)
 {
     struct work work = {.all = all, .count = count, .until_ns = clock_ns(CLOCK_MONOTONIC) + for_ns};
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    size_t most = cpus < MOST_AT_ONCE ? (size_t)cpus : MOST_AT_ONCE, started = 0;
+    size_t most = cpus > 0 && cpus < MOST_AT_ONCE ? (size_t)cpus : MOST_AT_ONCE,
+           started = 0; /* -1: not known */
     pthread_t threads[MOST_AT_ONCE];
     while (started + 1 < most && started + 1 < count &&
            pthread_create(&threads[started], NULL, run_some, &work) == 0)

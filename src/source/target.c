@@ -100,6 +100,9 @@ int target_start(struct target *t, char *const *argv, const char *library, const
 {
     *t = (struct target){0};
     struct str text = {0};
+    /* Where it is ignored, by whoever started us, nobody learns how a child ended, and all would wait for it.
+     */
+    signal(SIGCHLD, SIG_DFL);
     char **environment = target_environment(&text, library, folder, options);
     posix_spawnattr_t attributes;
     sigset_t changed; /* by this program; what the shell made of the others (nohup, jobs in the background)

@@ -231,6 +231,13 @@ class Record(unittest.TestCase):
         finally:
             subprocess.run(["umount", disk], check=True)
 
+    def test_who_ignores_the_end_of_children_does_not_hold_a_recording_up(self):
+        out = subprocess.run([WARPLIGHT, "record", "-o", self.file, "--no-report", "--", APP, "100"], env=self.environment(),
+                             capture_output=True, text=True, timeout=60, cwd=self.folder.name,
+                             preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+        self.assertEqual((out.returncode, out.stdout), (0, "done\n"), out.stderr)
+        self.check_counts(self.report(), 100)
+
     def test_a_request_to_end_is_passed_on(self):
         command = [WARPLIGHT, "record", "-o", self.file, "--no-report", "--", APP, "1000", "sleep"]
         process = subprocess.Popen(command, env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)

@@ -151,8 +151,10 @@ static int read_lines(struct logs *logs, struct splitter *s, struct stream *in, 
         if (s->is_bomb)
             break;
     }
-    if (rc == 0 && s->length > 0)
+    if (rc == 0 && s->length > 0) {
+        s->long_lines += s->length == sizeof s->text;
         take_line(logs, s->text, s->length, ++s->number);
+    }
     str_release(&text);
     free(chunk);
     return rc;
