@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/i18n.h"
+#include "base/stream.h"
 #include "base/time.h"
 #include "base/utf8.h"
 #include "cmd/command.h"
@@ -305,6 +306,17 @@ static int open_signals(sigset_t *before)
     return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
+static int check_readable(const char *path, struct err *err)
+{
+    struct stream *in;
+    if (!path)
+        return 0;
+    int rc = stream_open(&in, path, err);
+    if (rc == 0)
+        stream_close(in);
+    return rc;
+}
+
 static int check(const struct top_args *args, struct err *err)
 {
     if (args->interval != UNKNOWN &&
@@ -313,6 +325,9 @@ static int check(const struct top_args *args, struct err *err)
     if (args->replay && (args->root || args->interval != UNKNOWN))
         return err_set(err, ERR_USAGE, NULL, -1, _("leave --root and --interval out"),
                        _("a recording holds its own machine and times"));
+    int rc = check_readable(args->replay, err); /* what is wrong with the file is wrong in any terminal */
+    if (rc < 0)
+        return rc;
     if (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO))
         return err_set(err, ERR_ENV, NULL, -1, _("for files and pipes there is 'warplight sample'"),
                        _("it needs a terminal for input and output"));

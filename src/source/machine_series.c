@@ -148,8 +148,8 @@ static void add_device(struct machine_series *series, struct run *run, uint32_t 
         return;
     add_value(run, run_series(run, MACHINE_SERIES_STATE, known->device, NONE, UNIT_NONE),
               sample->time_unix_ns, (double)d->state);
-    if (d->state != READING_KNOWN || d->sample.time_ns <= known->last.time_ns)
-        return;
+    if (d->state != READING_KNOWN || d->sample.time_ns == known->last.time_ns)
+        return; /* an earlier time is new, too: the clock was set back */
     gpu_series_add(&known->series, run, known->device, &known->last, &d->sample);
     add_fields(run, known->device, d->sample.time_ns, &d->sample, gpu_sample_fields);
     machine_series_detail(run, known->device, d->sample.time_ns, &d->detail);

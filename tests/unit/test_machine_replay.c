@@ -136,6 +136,26 @@ static void what_changes_shows_at_its_time(void **state)
     end(&r);
 }
 
+static void samples_go_on_where_the_clock_was_set_back(void **state)
+{
+    struct recorded r;
+    (void)state;
+    begin(&r);
+    make_machine_host(&r.sample);
+    make_machine_gpu(&r.sample, 0, 3);
+    add(&r, 0);
+    add(&r, 1);
+    r.sample.devices.at[0].sample.power = reading_of(123000);
+    add(&r, -100);
+    play(&r);
+    assert_int_equal(machine_replay_count(r.replay), 3);
+    const struct machine_sample *s = machine_replay_take(r.replay, 0);
+    assert_int_equal(s->time_unix_ns, MADE_TIME - 100 * (int64_t)SECOND);
+    assert_int_equal(s->devices.at[0].sample.power.state, READING_KNOWN);
+    assert_int_equal(s->devices.at[0].sample.power.value, 123000);
+    end(&r);
+}
+
 static void xids_come_in_the_sample_after_them(void **state)
 {
     struct recorded r;
@@ -218,6 +238,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sample_comes_out_as_it_went_in),
         cmocka_unit_test(what_changes_shows_at_its_time),
+        cmocka_unit_test(samples_go_on_where_the_clock_was_set_back),
         cmocka_unit_test(xids_come_in_the_sample_after_them),
         cmocka_unit_test(a_moment_is_found_by_time),
         cmocka_unit_test(counters_of_another_recording_play_too),

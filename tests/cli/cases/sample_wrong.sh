@@ -6,4 +6,5 @@ warplight sample -i 0
 warplight sample --root "$SAMPLES/sysfs/amd" --device 7
 warplight sample extra
 warplight sample --root nowhere
+warplight top --replay nowhere.wlt
 true
