@@ -505,6 +505,14 @@ bool json_enter(struct json_reader *r, enum json_type type)
     return true;
 }
 
+bool json_enter_if(struct json_reader *r, enum json_type type)
+{
+    if (json_peek(r) == type)
+        return json_enter(r, type);
+    json_skip(r);
+    return false;
+}
+
 /* To the next member or element: passes blanks and the comma. False at the end of the container, which it
  * closes, and on errors. */
 LONG_WAY static bool find_value(struct json_reader *r, char close)

@@ -138,6 +138,8 @@ static inline enum json_type json_peek(struct json_reader *r)
 }
 /* Opens the container that comes next; any other value is JSON_BAD. */
 bool json_enter(struct json_reader *r, enum json_type type);
+/* As json_enter() where that is what comes next; any other value is passed over. Whether it was entered. */
+bool json_enter_if(struct json_reader *r, enum json_type type);
 /* As json_enter(), for an opening bracket that is not there. */
 bool json_assume(struct json_reader *r, enum json_type type);
 /* Next member of the open object: the key, with the reader at its value. At the object's end closes it and

@@ -74,11 +74,8 @@ static void read_device(struct kernels *k)
 {
     struct json_reader *r = &k->json;
     struct json_text key, text;
-    if (json_peek(r) != JSON_OBJECT) {
-        json_skip(r);
+    if (!json_enter_if(r, JSON_OBJECT))
         return;
-    }
-    json_enter(r, JSON_OBJECT);
     struct device device = {0};
     while (json_next_key(r, &key)) {
         if (json_text_is(key, "id"))
@@ -127,14 +124,6 @@ static bool keep_name(char name[NAME_BYTES], struct json_text key)
     return true;
 }
 
-static bool enter_object(struct json_reader *r)
-{
-    if (json_peek(r) == JSON_OBJECT)
-        return json_enter(r, JSON_OBJECT);
-    json_skip(r);
-    return false;
-}
-
 /* "l1_hit_ratio_why": as the report words it (view/profile_columns.c). */
 static void read_why(struct kernels *k, uint32_t profile, const char *name)
 {
@@ -160,7 +149,7 @@ static void read_metrics(struct kernels *k, uint32_t profile)
     struct json_text key;
     char name[NAME_BYTES];
     double value;
-    if (!enter_object(r))
+    if (!json_enter_if(r, JSON_OBJECT))
         return;
     while (json_next_key(r, &key))
         if (!keep_name(name, key))
@@ -177,10 +166,10 @@ static void read_spread(struct kernels *k, uint32_t profile)
     struct json_text key;
     char name[NAME_BYTES], part[NAME_BYTES];
     double value;
-    if (!enter_object(r))
+    if (!json_enter_if(r, JSON_OBJECT))
         return;
     while (json_next_key(r, &key)) {
-        if (!keep_name(name, key) || !enter_object(r))
+        if (!keep_name(name, key) || !json_enter_if(r, JSON_OBJECT))
             continue;
         while (json_next_key(r, &key))
             if (!keep_name(part, key))
@@ -194,15 +183,12 @@ static void read_stalls(struct kernels *k, uint32_t profile, bool is_sampled)
 {
     struct json_reader *r = &k->json;
     struct json_text key, text;
-    if (json_peek(r) != JSON_ARRAY) {
-        json_skip(r);
+    if (!json_enter_if(r, JSON_ARRAY))
         return;
-    }
-    json_enter(r, JSON_ARRAY);
     while (json_next_item(r)) {
         char reason[NAME_BYTES] = "";
         double share = -1;
-        if (!enter_object(r))
+        if (!json_enter_if(r, JSON_OBJECT))
             continue;
         while (json_next_key(r, &key)) {
             if (json_text_is(key, "reason") && json_read_scalar(r, &text))
@@ -217,11 +203,8 @@ static void read_stalls(struct kernels *k, uint32_t profile, bool is_sampled)
 
 static void read_triple(struct json_reader *r, uint32_t triple[3], bool *has)
 {
-    if (json_peek(r) != JSON_ARRAY) {
-        json_skip(r);
+    if (!json_enter_if(r, JSON_ARRAY))
         return;
-    }
-    json_enter(r, JSON_ARRAY);
     for (int i = 0; json_next_item(r); i++) {
         uint32_t value = read_count(r);
         if (i < 3)
@@ -284,7 +267,7 @@ static void add_code(struct kernels *k, const struct kernel *kernel)
 static void read_kernel(struct kernels *k)
 {
     struct json_text key;
-    if (k->run->profiles.count - k->first >= KERNELS_MAX || !enter_object(&k->json))
+    if (k->run->profiles.count - k->first >= KERNELS_MAX || !json_enter_if(&k->json, JSON_OBJECT))
         return;
     struct kernel kernel = {.profile = profiles_add(&k->profiles, "", 0),
                             .shape = {.occupancy_percent = -1},

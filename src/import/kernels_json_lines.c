@@ -13,30 +13,15 @@ struct line {
     VEC(struct value) values;
 };
 
-static bool enter(struct json_reader *r, enum json_type type)
-{
-    if (json_peek(r) == type)
-        return json_enter(r, type);
-    json_skip(r);
-    return false;
-}
-
 /* False: it is none, and was passed over. */
 static bool read_amount(struct json_reader *r, double most, double *value)
 {
     struct json_text text;
-    return json_peek(r) == JSON_WORD && json_read_scalar(r, &text) && json_to_double(text, value) &&
-           *value >= 0 && *value <= most;
-}
-
-static uint32_t add_place(struct profiles *p)
-{
-    struct place_table *places = &p->run->places;
-    size_t row = place_table_add(places);
-    places->code[row] = places->image[row] = places->inlined[row] = NONE;
-    places->file[row] = places->line[row] = places->function[row] = places->sass[row] = 0;
-    places->pc[row] = UINT64_MAX;
-    return (uint32_t)row;
+    if (json_peek(r) != JSON_WORD) {
+        json_skip(r);
+        return false;
+    }
+    return json_read_scalar(r, &text) && json_to_double(text, value) && *value >= 0 && *value <= most;
 }
 
 static uint32_t read_text(struct json_reader *r, struct run *run)
@@ -60,8 +45,6 @@ static bool read_position(struct json_reader *r, struct profiles *p, uint32_t pl
         run->places.function[place] = read_text(r, run);
     else if (!json_text_is(key, "line"))
         return false;
-    else if (json_peek(r) != JSON_WORD)
-        json_skip(r);
     else if (read_amount(r, UINT32_MAX, &line))
         run->places.line[place] = (uint32_t)line;
     return true;
@@ -71,12 +54,12 @@ static bool read_position(struct json_reader *r, struct profiles *p, uint32_t pl
 static void read_calls(struct json_reader *r, struct profiles *p, uint32_t place)
 {
     struct json_text key;
-    if (!enter(r, JSON_ARRAY))
+    if (!json_enter_if(r, JSON_ARRAY))
         return;
     while (json_next_item(r)) {
-        if (!enter(r, JSON_OBJECT))
+        if (!json_enter_if(r, JSON_OBJECT))
             continue;
-        uint32_t call = add_place(p);
+        uint32_t call = profiles_new_place(p);
         p->run->places.inlined[place] = call;
         place = call;
         while (json_next_key(r, &key))
@@ -91,7 +74,7 @@ static void read_value(struct json_reader *r, struct run *run, struct line *line
     char name[128];
     size_t length = strlen(prefix);
     double value;
-    if (json_peek(r) != JSON_WORD || length + key.length > sizeof name) {
+    if (length + key.length > sizeof name) {
         json_skip(r);
         return;
     }
@@ -105,7 +88,7 @@ static void read_value(struct json_reader *r, struct run *run, struct line *line
 static void read_stalls(struct json_reader *r, struct run *run, struct line *line)
 {
     struct json_text key;
-    if (!enter(r, JSON_OBJECT))
+    if (!json_enter_if(r, JSON_OBJECT))
         return;
     while (json_next_key(r, &key))
         read_value(r, run, line, "stall_", key);
@@ -121,7 +104,7 @@ static void read_line(struct json_reader *r, struct profiles *p, struct line *li
             read_calls(r, p, line->place);
         else if (json_text_is(key, "instruction"))
             run->places.sass[line->place] = read_text(r, run);
-        else if (json_text_is(key, "offset_bytes") && json_peek(r) == JSON_WORD)
+        else if (json_text_is(key, "offset_bytes"))
             run->places.pc[line->place] =
                 read_amount(r, 1LL << 52, &offset) ? (uint64_t)offset : UINT64_MAX; /* exact up to there */
         else if (json_text_is(key, "stalls"))
@@ -134,12 +117,12 @@ static void read_line(struct json_reader *r, struct profiles *p, struct line *li
 void kernels_json_lines(struct json_reader *r, struct profiles *p, uint32_t profile)
 {
     struct line line = {0};
-    if (!enter(r, JSON_ARRAY))
+    if (!json_enter_if(r, JSON_ARRAY))
         return;
     while (json_next_item(r)) {
-        if (!enter(r, JSON_OBJECT))
+        if (!json_enter_if(r, JSON_OBJECT))
             continue;
-        line.place = add_place(p);
+        line.place = profiles_new_place(p);
         line.values.count = 0;
         read_line(r, p, &line);
         vec_each (&line.values, value)

@@ -248,6 +248,15 @@ void profiles_no_value(struct profiles *p, uint32_t profile, uint32_t name, enum
 
 /* ---- places -------------------------------------------------------------------------------------------- */
 
+uint32_t profiles_new_place(struct profiles *p)
+{
+    struct place_table *places = &p->run->places;
+    size_t row = place_table_add(places);
+    places->code[row] = places->image[row] = places->inlined[row] = NONE;
+    places->pc[row] = UINT64_MAX;
+    return (uint32_t)row;
+}
+
 uint32_t profiles_place(struct profiles *p, uint32_t function, uint64_t pc, uint32_t file, uint32_t line)
 {
     struct place_table *places = &p->run->places;
@@ -260,15 +269,13 @@ uint32_t profiles_place(struct profiles *p, uint32_t function, uint64_t pc, uint
             places->line[row] == line)
             return row;
     }
-    size_t row = place_table_add(places);
-    map_set(&p->places, key, (uint32_t)row);
-    places->code[row] = places->image[row] = NONE;
-    places->inlined[row] = NONE;
+    uint32_t row = profiles_new_place(p);
+    map_set(&p->places, key, row);
     places->function[row] = function;
     places->pc[row] = pc;
     places->file[row] = file;
     places->line[row] = line;
-    return (uint32_t)row;
+    return row;
 }
 
 void profiles_place_value(struct profiles *p, uint32_t profile, uint32_t place, uint32_t name, double value)

@@ -50,6 +50,8 @@ void profiles_device_value(struct profiles *p, uint32_t device, const char *name
 /* A counter whose value is a text: kept where it is a fact about the device. */
 void profiles_text(struct profiles *p, uint32_t profile, uint32_t name, const char *text, size_t length);
 
+/* A new place of which nothing is known. */
+uint32_t profiles_new_place(struct profiles *p);
 /* The place of an instruction or line in a kernel; found again by (function, pc, file, line). */
 uint32_t profiles_place(struct profiles *p, uint32_t function, uint64_t pc, uint32_t file, uint32_t line);
 void profiles_place_value(struct profiles *p, uint32_t profile, uint32_t place, uint32_t name, double value);

@@ -114,8 +114,8 @@ static void add_symbols(struct str *symbols, const struct elf *elf, const struct
 {
     for (uint32_t i = 0; i < elf->symbol_count; i++) {
         struct elf_symbol symbol = elf_symbol(elf, i);
-        uint64_t name = hash_bytes(symbol.name, strlen(symbol.name));
-        if (symbol.type == ELF_FUNCTION && map_get(functions, name) != MAP_ABSENT)
+        if (symbol.type == ELF_FUNCTION &&
+            map_get(functions, hash_bytes(symbol.name, strlen(symbol.name))) != MAP_ABSENT)
             str_addf(symbols, "%s%u", symbols->len ? "," : "", i);
     }
 }

@@ -22,6 +22,13 @@ static void begin(struct recorded *r)
     r->source = run_add_source(&r->run, "x.wlt", "test");
 }
 
+static void begin_with_gpu(struct recorded *r)
+{
+    begin(r);
+    make_machine_host(&r->sample);
+    make_machine_gpu(&r->sample, 0, 3);
+}
+
 static void add(struct recorded *r, int moment)
 {
     struct machine_sample *s = &r->sample;
@@ -64,9 +71,7 @@ static void a_sample_comes_out_as_it_went_in(void **state)
 {
     struct recorded r;
     (void)state;
-    begin(&r);
-    make_machine_host(&r.sample);
-    make_machine_gpu(&r.sample, 0, 3);
+    begin_with_gpu(&r);
     make_machine_gpu(&r.sample, 1, 4)->sample.power = reading_missing(READING_NO_PERMISSION);
     struct machine_process *p = make_machine_process(&r.sample, 1, 4242, 17, "ann", "python3 train.py 模型");
     for (const struct gpu_field *field = machine_process_fields; field->key; field++)
@@ -109,9 +114,7 @@ static void what_changes_shows_at_its_time(void **state)
 {
     struct recorded r;
     (void)state;
-    begin(&r);
-    make_machine_host(&r.sample);
-    make_machine_gpu(&r.sample, 0, 3);
+    begin_with_gpu(&r);
     add(&r, 0);
     make_machine_process(&r.sample, 0, 55, 1, "ann", "first");
     add(&r, 1);
@@ -140,9 +143,7 @@ static void samples_go_on_where_the_clock_was_set_back(void **state)
 {
     struct recorded r;
     (void)state;
-    begin(&r);
-    make_machine_host(&r.sample);
-    make_machine_gpu(&r.sample, 0, 3);
+    begin_with_gpu(&r);
     add(&r, 0);
     add(&r, 1);
     r.sample.devices.at[0].sample.power = reading_of(123000);
@@ -160,9 +161,7 @@ static void xids_come_in_the_sample_after_them(void **state)
 {
     struct recorded r;
     (void)state;
-    begin(&r);
-    make_machine_host(&r.sample);
-    make_machine_gpu(&r.sample, 0, 3);
+    begin_with_gpu(&r);
     add(&r, 0);
     struct machine_event *event = vec_new(&r.sample.events);
     *event = (struct machine_event){
